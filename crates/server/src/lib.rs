@@ -1,0 +1,4 @@
+//! The command line of ImmuxDB, as a library, so that its parts can be tested.
+
+pub mod configuration;
+pub mod failure;
