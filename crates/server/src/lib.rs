@@ -2,3 +2,4 @@
 
 pub mod configuration;
 pub mod failure;
+pub mod load;
