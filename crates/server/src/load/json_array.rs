@@ -301,7 +301,7 @@ mod tests {
             ("[1, 2]", "line 1: this is not a JSON object"),
             (
                 "[{\"id\":1}, tru]",
-                "line 1, column 15: this is not valid JSON: expected ident",
+                "line 1, column 14: this is not valid JSON: EOF while parsing a value",
             ),
             (
                 "[{\"id\":1]]",
