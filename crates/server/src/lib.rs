@@ -3,3 +3,4 @@
 pub mod configuration;
 pub mod failure;
 pub mod load;
+pub mod output;
