@@ -2,6 +2,8 @@
 
 mod error;
 pub mod limits;
+#[allow(dead_code, unused_imports)] // until the chains use all of it
+mod log;
 pub mod storage;
 mod types;
 mod varint;
