@@ -1,6 +1,7 @@
 //! The engine of ImmuxDB.
 
 mod error;
+pub mod index;
 pub mod limits;
 pub mod storage;
 mod types;
