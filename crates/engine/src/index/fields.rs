@@ -53,10 +53,11 @@ struct Node {
     slots: Range<usize>,
     /// Whether the node is a wanted field: its slot is then the first.
     wanted: bool,
-    /// By length of the name, then name.
+    /// By fingerprint of the name.
     children: Vec<(Box<[u8]>, Node)>,
-    /// The lengths that the children's names have: bit `length % 64`. Most names fall through here.
-    lengths: u64,
+    /// For each fingerprint, the place in `children` where those begin that have it or a larger one. Most names of a text fall
+    /// through here without being compared. Empty when there are no children.
+    starts: Box<[u32]>,
     /// The children that can be elements of an array: number and place in `children`, by number.
     elements: Vec<(usize, usize)>,
 }
@@ -101,10 +102,16 @@ impl Node {
             children.push((name.as_bytes().into(), child));
             start += count;
         }
-        children.sort_by(|(one, _), (other, _): &(Box<[u8]>, Node)| by_length(one, other));
-        let lengths = children
-            .iter()
-            .fold(0, |lengths, (name, _)| lengths | length_bit(name));
+        children.sort_by_key(|(name, _): &(Box<[u8]>, Node)| fingerprint(name));
+        let start = |wanted| {
+            children.partition_point(|(name, _)| usize::from(fingerprint(name)) < wanted) as u32
+        };
+        let starts = if children.is_empty() {
+            0..0
+        } else {
+            0..FINGERPRINTS + 1
+        };
+        let starts = starts.map(start).collect();
         let number =
             |(place, (name, _)): (usize, &(Box<[u8]>, Node))| Some((element(name)?, place));
         let mut elements: Vec<_> = children.iter().enumerate().filter_map(number).collect();
@@ -113,7 +120,7 @@ impl Node {
             slots,
             wanted,
             children,
-            lengths,
+            starts,
             elements,
         }
     }
@@ -162,25 +169,35 @@ impl Node {
 
     #[inline]
     fn child(&self, name: Quoted<'_>) -> Result<Option<&Node>, Fault> {
-        if !name.escaped && self.lengths & length_bit(name.text) == 0 {
-            return Ok(None);
+        if name.escaped {
+            return Ok(self.child_named(&unquote(name)?));
         }
-        let name = unquote(name)?;
-        let found = self
-            .children
-            .binary_search_by(|(child, _)| by_length(child, &name));
-        Ok(found.ok().map(|place| &self.children[place].1))
+        Ok(self.child_named(name.text))
+    }
+
+    #[inline]
+    fn child_named(&self, name: &[u8]) -> Option<&Node> {
+        let fingerprint = usize::from(fingerprint(name));
+        let (start, end) = (self.starts[fingerprint], self.starts[fingerprint + 1]);
+        let same = &self.children[start as usize..end as usize];
+        same.iter()
+            .find(|(child, _)| **child == *name)
+            .map(|(_, node)| node)
     }
 }
 
-#[inline]
-fn by_length(one: &[u8], other: &[u8]) -> std::cmp::Ordering {
-    one.len().cmp(&other.len()).then_with(|| one.cmp(other))
-}
+const FINGERPRINTS: usize = 256;
 
+/// A number that tells most names apart, from what is at hand: the length, the first and the last byte.
 #[inline]
-fn length_bit(name: &[u8]) -> u64 {
-    1 << (name.len() % 64)
+fn fingerprint(name: &[u8]) -> u8 {
+    let (Some(first), Some(last)) = (name.first(), name.last()) else {
+        return 0;
+    };
+    first
+        .wrapping_mul(31)
+        .wrapping_add(last.wrapping_mul(7))
+        .wrapping_add(name.len() as u8)
 }
 
 /// The number that a path segment is in an array: digits without a leading zero.

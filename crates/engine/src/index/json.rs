@@ -309,10 +309,13 @@ pub(super) fn unescape(text: &[u8]) -> Result<(char, usize), Fault> {
                     Some(b"\\u") => hexadecimal(&text[8..])?,
                     _ => 0,
                 };
-                let code = (high - 0xD800) * 0x400 + low.wrapping_sub(0xDC00) + 0x1_0000;
+                if !(0xDC00..0xE000).contains(&low) {
+                    return Err(Fault("half of a surrogate pair"));
+                }
+                let code = 0x1_0000 + (high - 0xD800) * 0x400 + (low - 0xDC00);
                 match char::from_u32(code) {
-                    Some(character) if (0xDC00..0xE000).contains(&low) => Ok((character, 12)),
-                    _ => Err(Fault("half of a surrogate pair")),
+                    Some(character) => Ok((character, 12)),
+                    None => unreachable!("a surrogate pair is a character"),
                 }
             }
             code => match char::from_u32(code) {

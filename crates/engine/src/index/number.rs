@@ -21,9 +21,14 @@ use super::value::Reader;
 const EXACT: f64 = 9_007_199_254_740_992.0;
 const SIGN: u64 = 1 << 63;
 
-/// Writes an integer between `i64::MIN` and `u64::MAX`.
+/// Whether an integer is in the range of `i64` or `u64`, in which integers are kept exactly.
+pub(super) fn is_exact(integer: i128) -> bool {
+    (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&integer)
+}
+
+/// Writes an integer for which [`is_exact`].
 pub(super) fn put_integer(out: &mut Vec<u8>, integer: i128) {
-    debug_assert!((i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(&integer));
+    debug_assert!(is_exact(integer));
     let (floor, remainder) = floor(integer);
     put_floor(out, floor);
     if floor.abs() >= EXACT {
@@ -48,11 +53,11 @@ pub(super) fn put_double(out: &mut Vec<u8>, double: f64) {
 
 /// Writes a number of a JSON value.
 pub(super) fn put_number(out: &mut Vec<u8>, number: &Number) -> Result<()> {
-    if let Some(integer) = number.as_i128() {
-        if i64::try_from(integer).is_ok() || u64::try_from(integer).is_ok() {
-            put_integer(out, integer);
-            return Ok(());
-        }
+    if let Some(integer) = number.as_i128()
+        && is_exact(integer)
+    {
+        put_integer(out, integer);
+        return Ok(());
     }
     match number.as_f64() {
         Some(double) if double.is_finite() => {
@@ -83,7 +88,8 @@ pub(super) fn read_number(reader: &mut Reader<'_>) -> Result<Number> {
     } else {
         0
     };
-    if floor.trunc() == floor {
+    // Beyond i64 and u64 there are only doubles.
+    if floor.trunc() == floor && floor.abs() < 2.0 * SIGN as f64 {
         let integer = floor as i128 + i128::from(remainder);
         let number = match (i64::try_from(integer), u64::try_from(integer)) {
             (Ok(signed), _) => Some(Number::from(signed)),

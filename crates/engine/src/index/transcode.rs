@@ -162,7 +162,7 @@ fn put_number(out: &mut Vec<u8>, text: &[u8]) {
         }
     }
     match std::str::from_utf8(text).map(str::parse::<i128>) {
-        Ok(Ok(integer)) if i64::try_from(integer).is_ok() || u64::try_from(integer).is_ok() => {
+        Ok(Ok(integer)) if number::is_exact(integer) => {
             number::put_integer(out, integer);
         }
         _ => number::put_double(out, json::double(text)),

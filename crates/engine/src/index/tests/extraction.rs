@@ -81,26 +81,36 @@ fn indexes() -> impl Strategy<Value = Indexes> {
             let definition = definition.map(|d| if sparse { d.sparse() } else { d })?;
             definition.validate().ok().map(|()| definition)
         });
-    prop::collection::vec(definition, 0..6)
-        .prop_map(|definitions| (1..).map(IndexId).zip(definitions).rev().collect())
+    prop::collection::vec(definition, 0..6).prop_map(|definitions| {
+        definitions
+            .into_iter()
+            .zip((1..9).rev())
+            .map(|(definition, id)| (IndexId(id), definition))
+            .collect()
+    })
+}
+
+fn is_short(value: &Value) -> bool {
+    let quarters = |double: f64| double.abs() < 1e9 && (double * 4.0).fract() == 0.0;
+    !value.is_f64() || value.as_f64().is_some_and(quarters)
 }
 
 /// JSON text with duplicate names, spaces and escapes, which writing a value cannot give.
 fn texts() -> impl Strategy<Value = String> {
     let space = || prop::sample::select(vec!["", "", " ", "\n\t"]);
-    let name = names().prop_map(|name| {
-        let escaped: String = name
-            .chars()
-            .map(|c| format!("\\u{:04x}", c as u32))
-            .collect();
-        if name == "a" || name == "1" {
-            format!("\"{escaped}\"")
-        } else {
-            Value::from(name).to_string()
-        }
-    });
-    let name = prop_oneof![name, names().prop_map(|name| Value::from(name).to_string())];
+    let name = || {
+        (names(), any::<bool>()).prop_map(|(name, escaped)| match escaped {
+            true => format!(
+                "\"{}\"",
+                name.chars()
+                    .map(|c| format!("\\u{:04x}", c as u32))
+                    .collect::<String>()
+            ),
+            false => Value::from(name).to_string(),
+        })
+    };
     scalars()
+        .prop_filter("parsing may round longer fractions", is_short)
         .prop_map(|value| value.to_string())
         .prop_recursive(4, 40, 6, move |inner| {
             prop_oneof![
@@ -110,7 +120,7 @@ fn texts() -> impl Strategy<Value = String> {
                         elements.join(&format!("{space},"))
                     )
                 ),
-                (prop::collection::vec((name.clone(), inner), 0..6), space()).prop_map(
+                (prop::collection::vec((name(), inner), 0..6), space()).prop_map(
                     |(fields, space)| {
                         let fields: Vec<String> = fields
                             .into_iter()
@@ -134,8 +144,6 @@ proptest! {
     #[test]
     fn duplicate_names_spaces_and_escapes(indexes in indexes(), text in texts()) {
         let value: Value = serde_json::from_str(&text).unwrap();
-        // Parsing may round fractions differently; look only at texts where it does not.
-        prop_assume!(!text.contains(['.', 'e']) || serde_json::from_str::<Value>(&value.to_string()).unwrap() == value);
         prop_assert_eq!(extract(&indexes, VersionKind::Json, text.as_bytes()), naive(&indexes, &value), "{}", text);
     }
 }
