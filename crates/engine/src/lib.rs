@@ -3,6 +3,7 @@
 mod delta;
 pub mod environment;
 mod error;
+pub mod index;
 pub mod limits;
 #[allow(dead_code, unused_imports)] // until the chains use all of it
 mod log;
