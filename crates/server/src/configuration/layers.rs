@@ -49,24 +49,16 @@ impl Surroundings {
                     variables.insert(name, value);
                 }
                 (Ok(name), Err(_)) if name.starts_with(PREFIX) => {
-                    return Err(Failure::usage(format!(
-                        "the variable {name} is not UTF-8 text"
-                    )));
+                    return Err(Failure::usage(format!("the variable {name} is not UTF-8 text")));
                 }
                 _ => (),
             }
         }
-        Ok(Surroundings {
-            variables,
-            directory: PathBuf::new(),
-        })
+        Ok(Surroundings { variables, directory: PathBuf::new() })
     }
 
     fn variable(&self, name: &str) -> Option<&str> {
-        self.variables
-            .get(name)
-            .map(String::as_str)
-            .filter(|value| !value.is_empty())
+        self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
     /// The configuration file, and whether it was asked for (so that it must be there).
@@ -76,18 +68,13 @@ impl Surroundings {
         }
         let home = match self.variable("XDG_CONFIG_HOME") {
             Some(home) => Some(PathBuf::from(home)),
-            None => self
-                .variable("HOME")
-                .map(|home| Path::new(home).join(".config")),
+            None => self.variable("HOME").map(|home| Path::new(home).join(".config")),
         };
-        [
-            Some(PathBuf::from(LOCAL_FILE)),
-            home.map(|home| home.join(USER_FILE)),
-        ]
-        .into_iter()
-        .flatten()
-        .find(|path| self.directory.join(path).exists())
-        .map(|path| (path, false))
+        [Some(PathBuf::from(LOCAL_FILE)), home.map(|home| home.join(USER_FILE))]
+            .into_iter()
+            .flatten()
+            .find(|path| self.directory.join(path).exists())
+            .map(|path| (path, false))
     }
 }
 
@@ -96,54 +83,36 @@ impl Surroundings {
 /// # Errors
 /// A file can't be read or is no TOML; a setting is unknown; a value is not what is expected.
 pub fn resolve(flags: &Flags, surroundings: &Surroundings) -> Result<Resolved> {
-    let mut resolved = Resolved {
-        configuration: ImmuxDBConfiguration::get_default(),
-        origins: BTreeMap::new(),
-    };
+    let mut resolved = Resolved { configuration: ImmuxDBConfiguration::get_default(), origins: BTreeMap::new() };
     if let Some((path, asked)) = surroundings.file(flags.config.as_deref()) {
         let values = read_file(&surroundings.directory.join(&path), asked)?;
         apply(&mut resolved, values, |_| Origin::File(path.clone()))?;
     }
     let values = read_variables(surroundings)?;
-    apply(&mut resolved, values, |key| {
-        Origin::Variable(variable_name(key))
-    })?;
-    let values = flags
-        .settings
-        .iter()
-        .map(|(key, text)| ((*key).to_owned(), Value::new(None, text.clone())))
-        .collect();
+    apply(&mut resolved, values, |key| Origin::Variable(variable_name(key)))?;
+    let values = flags.settings.iter().map(|(key, text)| ((*key).to_owned(), Value::new(None, text.clone()))).collect();
     apply(&mut resolved, values, |key| Origin::Flag(flag_name(key)))?;
     Ok(resolved)
 }
 
 fn read_file(path: &Path, asked: bool) -> Result<Map<String, Value>> {
     let text = std::fs::read_to_string(path).map_err(|error| {
-        let failure = Failure::usage(format!(
-            "the configuration file {} can't be read: {error}",
-            path.display()
-        ));
+        let failure = Failure::usage(format!("the configuration file {} can't be read: {error}", path.display()));
         match error.kind() {
-            io::ErrorKind::NotFound if asked => failure.help(format!(
-                "write the file, or leave out --config (and {CONFIG_VARIABLE}) to go without one"
-            )),
+            io::ErrorKind::NotFound if asked => {
+                failure.help(format!("write the file, or leave out --config (and {CONFIG_VARIABLE}) to go without one"))
+            }
             _ => failure,
         }
     })?;
-    File::from_str(&text, FileFormat::Toml)
-        .collect()
-        .map_err(|error| {
-            let cause = match &error {
-                ConfigError::FileParse { cause, .. } => cause.to_string(),
-                other => other.to_string(),
-            };
-            Failure::usage(format!(
-                "{} is not valid TOML: {}",
-                path.display(),
-                toml_message(&cause)
-            ))
+    File::from_str(&text, FileFormat::Toml).collect().map_err(|error| {
+        let cause = match &error {
+            ConfigError::FileParse { cause, .. } => cause.to_string(),
+            other => other.to_string(),
+        };
+        Failure::usage(format!("{} is not valid TOML: {}", path.display(), toml_message(&cause)))
             .help("`immuxdb config --help` shows an example of such a file")
-        })
+    })
 }
 
 /// A TOML error draws the line with an arrow below it; the place and the reason fit into one line.
@@ -178,11 +147,7 @@ fn flag_name(key: &str) -> String {
     format!("--{}", key.replace('_', "-"))
 }
 
-fn apply(
-    resolved: &mut Resolved,
-    values: Map<String, Value>,
-    origin: impl Fn(&str) -> Origin,
-) -> Result<()> {
+fn apply(resolved: &mut Resolved, values: Map<String, Value>, origin: impl Fn(&str) -> Origin) -> Result<()> {
     // In order of their names, so that the same mistake gives the same message each time.
     for (key, value) in values.into_iter().collect::<BTreeMap<_, _>>() {
         let origin = origin(&key);
@@ -200,12 +165,8 @@ fn apply(
                 Origin::Variable(name) => format!("{name}={}", setting.example.trim_matches('"')),
                 _ => format!("{} {}", flag_name(&key), setting.example.trim_matches('"')),
             };
-            return Err(Failure::usage(format!(
-                "{place} is {}; expected {}",
-                shown(&value),
-                setting.expected
-            ))
-            .help(format!("for example: {example}")));
+            return Err(Failure::usage(format!("{place} is {}; expected {}", shown(&value), setting.expected))
+                .help(format!("for example: {example}")));
         }
         resolved.origins.insert(setting.key, origin);
     }
@@ -254,15 +215,8 @@ mod tests {
     impl Place {
         fn new() -> Place {
             let directory = tempfile::tempdir().unwrap();
-            let surroundings = Surroundings {
-                variables: BTreeMap::new(),
-                directory: directory.path().to_owned(),
-            };
-            Place {
-                directory,
-                surroundings,
-                flags: Flags::default(),
-            }
+            let surroundings = Surroundings { variables: BTreeMap::new(), directory: directory.path().to_owned() };
+            Place { directory, surroundings, flags: Flags::default() }
         }
 
         fn file(self, name: &str, text: &str) -> Place {
@@ -273,9 +227,7 @@ mod tests {
         }
 
         fn variable(mut self, name: &str, value: &str) -> Place {
-            self.surroundings
-                .variables
-                .insert(name.to_owned(), value.to_owned());
+            self.surroundings.variables.insert(name.to_owned(), value.to_owned());
             self
         }
 
@@ -294,9 +246,7 @@ mod tests {
         }
 
         fn failure(&self) -> String {
-            resolve(&self.flags, &self.surroundings)
-                .unwrap_err()
-                .to_string()
+            resolve(&self.flags, &self.surroundings).unwrap_err().to_string()
         }
     }
 
@@ -310,10 +260,7 @@ mod tests {
     #[test]
     fn a_later_layer_wins() {
         let place = Place::new()
-            .file(
-                "immuxdb.toml",
-                "chain = 'file'\ndurability = 'buffered'\nmemory_limit = 1_000_000\n",
-            )
+            .file("immuxdb.toml", "chain = 'file'\ndurability = 'buffered'\nmemory_limit = 1_000_000\n")
             .variable("IMMUXDB_CHAIN", "variable")
             .variable("IMMUXDB_DURABILITY", "process")
             .flag("chain", "flag");
@@ -321,15 +268,9 @@ mod tests {
         assert_eq!(resolved.configuration.chain, "flag");
         assert_eq!(resolved.origin("chain"), &Origin::Flag("--chain".into()));
         assert_eq!(resolved.configuration.durability, Durability::Process);
-        assert_eq!(
-            resolved.origin("durability"),
-            &Origin::Variable("IMMUXDB_DURABILITY".into())
-        );
+        assert_eq!(resolved.origin("durability"), &Origin::Variable("IMMUXDB_DURABILITY".into()));
         assert_eq!(resolved.configuration.memory_limit, 1_000_000);
-        assert_eq!(
-            resolved.origin("memory_limit"),
-            &Origin::File("immuxdb.toml".into())
-        );
+        assert_eq!(resolved.origin("memory_limit"), &Origin::File("immuxdb.toml".into()));
         assert_eq!(resolved.origin("data_root"), &Origin::Default);
     }
 
@@ -348,9 +289,7 @@ mod tests {
         let place = place.file("immuxdb.toml", "chain = 'local'");
         assert_eq!(place.resolve().configuration.chain, "local");
 
-        let place = place
-            .file("v.toml", "chain = 'variable'")
-            .variable("IMMUXDB_CONFIG", "v.toml");
+        let place = place.file("v.toml", "chain = 'variable'").variable("IMMUXDB_CONFIG", "v.toml");
         assert_eq!(place.resolve().configuration.chain, "variable");
 
         let place = place.file("f.toml", "chain = 'flag'").config("f.toml");
@@ -359,36 +298,23 @@ mod tests {
 
     #[test]
     fn paths_in_a_file_are_relative_to_it() {
-        let place = Place::new()
-            .file("etc/i.toml", "data_root = 'store'")
-            .config("etc/i.toml");
-        assert_eq!(
-            place.resolve().configuration.data_root,
-            Path::new("etc/store")
-        );
+        let place = Place::new().file("etc/i.toml", "data_root = 'store'").config("etc/i.toml");
+        assert_eq!(place.resolve().configuration.data_root, Path::new("etc/store"));
         let place = place.flag("data_root", "store");
         assert_eq!(place.resolve().configuration.data_root, Path::new("store"));
     }
 
     #[test]
     fn memory_limits() {
-        for (text, bytes) in [
-            ("'512MiB'", 512 << 20),
-            ("'2 GiB'", 2 << 30),
-            ("'1kb'", 1000),
-            ("4096", 4096),
-            ("'4096'", 4096),
-        ] {
+        for (text, bytes) in
+            [("'512MiB'", 512 << 20), ("'2 GiB'", 2 << 30), ("'1kb'", 1000), ("4096", 4096), ("'4096'", 4096)]
+        {
             let place = Place::new().file("immuxdb.toml", &format!("memory_limit = {text}"));
             assert_eq!(place.resolve().configuration.memory_limit, bytes, "{text}");
         }
         for text in ["'much'", "-1", "0", "1.5", "true", "'512 elephants'", "[1]"] {
             let place = Place::new().file("immuxdb.toml", &format!("memory_limit = {text}"));
-            assert!(
-                place.failure().contains("immuxdb.toml: memory_limit is "),
-                "{text}: {}",
-                place.failure()
-            );
+            assert!(place.failure().contains("immuxdb.toml: memory_limit is "), "{text}: {}", place.failure());
         }
     }
 
@@ -428,29 +354,16 @@ mod tests {
             "error: there is no setting for the variable IMMUXDB_DATAROOT\n help: did you mean IMMUXDB_DATA_ROOT? There are: IMMUXDB_DATA_ROOT, IMMUXDB_CHAIN, IMMUXDB_DURABILITY, IMMUXDB_MEMORY_LIMIT"
         );
         let place = Place::new().file("immuxdb.toml", "[colours]\nred = 1");
-        assert!(
-            place
-                .failure()
-                .contains("there is no setting \"colours\"\n help: there are: data_root")
-        );
+        assert!(place.failure().contains("there is no setting \"colours\"\n help: there are: data_root"));
     }
 
     #[test]
     fn files_that_are_not_there_or_no_toml() {
         let place = Place::new().config("missing.toml");
-        assert!(
-            place
-                .failure()
-                .contains("missing.toml can't be read: No such file"),
-            "{}",
-            place.failure()
-        );
+        assert!(place.failure().contains("missing.toml can't be read: No such file"), "{}", place.failure());
         let place = Place::new().file("immuxdb.toml", "chain = 'a'\ndurability sync\n");
         let failure = place.failure();
-        assert!(
-            failure.contains("immuxdb.toml is not valid TOML: line 2, column 12: "),
-            "{failure}"
-        );
+        assert!(failure.contains("immuxdb.toml is not valid TOML: line 2, column 12: "), "{failure}");
         assert_eq!(failure.lines().count(), 2, "{failure}");
     }
 }

@@ -89,9 +89,7 @@ impl Origin {
     /// The folder that a relative path from here is relative to; `None` for the working directory.
     fn folder(&self) -> Option<&Path> {
         match self {
-            Origin::File(path) => path
-                .parent()
-                .filter(|folder| !folder.as_os_str().is_empty()),
+            Origin::File(path) => path.parent().filter(|folder| !folder.as_os_str().is_empty()),
             _ => None,
         }
     }

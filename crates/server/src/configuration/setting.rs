@@ -59,9 +59,8 @@ pub const SETTINGS: [Setting; 4] = [
         show: |configuration| durability_name(configuration.durability).to_owned(),
         take: |configuration, value, _| {
             let name = text(value)?;
-            configuration.durability = DURABILITIES
-                .into_iter()
-                .find(|durability| durability_name(*durability) == name)?;
+            configuration.durability =
+                DURABILITIES.into_iter().find(|durability| durability_name(*durability) == name)?;
             Some(())
         },
     },

@@ -36,13 +36,9 @@ impl CsvRows {
     /// The header can't be read, or can't be right; the key column is not there.
     pub fn new(input: Input, options: &CsvOptions) -> Result<CsvRows, Problem> {
         let progress = input.progress();
-        let mut records = Records::new(
-            BufReader::with_capacity(64 << 10, input),
-            options.delimiter.unwrap_or(b','),
-        );
+        let mut records = Records::new(BufReader::with_capacity(64 << 10, input), options.delimiter.unwrap_or(b','));
         let Some(header) = next(&mut records)? else {
-            return Err(Problem::new("there is no header line")
-                .help("the first line of a table names its columns"));
+            return Err(Problem::new("there is no header line").help("the first line of a table names its columns"));
         };
         progress.row_done();
         let columns = columns(header)?;
@@ -63,14 +59,7 @@ impl CsvRows {
                 opening
             })
             .collect();
-        Ok(CsvRows {
-            records,
-            progress,
-            columns,
-            openings,
-            key,
-            numbers: !options.text,
-        })
+        Ok(CsvRows { records, progress, columns, openings, key, numbers: !options.text })
     }
 }
 
@@ -84,20 +73,13 @@ impl Rows for CsvRows {
         if record.len() != self.columns.len() {
             return Err(Problem::on_line(
                 row.line,
-                format!(
-                    "{}, but the header names {}",
-                    values(record.len()),
-                    self.columns.len()
-                ),
+                format!("{}, but the header names {}", values(record.len()), self.columns.len()),
             )
-            .help(
-                "correct the line; if many lines are like this, check --delimiter and the quotes",
-            ));
+            .help("correct the line; if many lines are like this, check --delimiter and the quotes"));
         }
         row.content.clear();
         for ((value, opening), name) in record.iter().zip(&self.openings).zip(&self.columns) {
-            let text = std::str::from_utf8(value)
-                .map_err(|error| not_utf8(value, error).on(row.line, name))?;
+            let text = std::str::from_utf8(value).map_err(|error| not_utf8(value, error).on(row.line, name))?;
             row.content.extend_from_slice(opening);
             push_value(&mut row.content, text, self.numbers);
         }
@@ -128,14 +110,11 @@ fn values(count: usize) -> String {
 fn columns(header: &Record) -> Result<Vec<String>, Problem> {
     let mut names: Vec<String> = Vec::with_capacity(header.len());
     for (index, name) in header.iter().enumerate() {
-        let name = std::str::from_utf8(name).map_err(|error| {
-            not_utf8(name, error).on(header.line, &format!("number {}", index + 1))
-        })?;
+        let name = std::str::from_utf8(name)
+            .map_err(|error| not_utf8(name, error).on(header.line, &format!("number {}", index + 1)))?;
         if names.iter().any(|other| other == name) {
-            return Err(
-                Problem::on_line(header.line, format!("the header names {name:?} twice"))
-                    .help("give each column a name of its own"),
-            );
+            return Err(Problem::on_line(header.line, format!("the header names {name:?} twice"))
+                .help("give each column a name of its own"));
         }
         names.push(name.to_owned());
     }
@@ -145,41 +124,25 @@ fn columns(header: &Record) -> Result<Vec<String>, Problem> {
 /// A header that is one name with another common delimiter in it was not meant to be one name.
 fn check_delimiter(columns: &[String]) -> Result<(), Problem> {
     let [only] = columns else { return Ok(()) };
-    match [';', '\t', '|']
-        .into_iter()
-        .find(|delimiter| only.contains(*delimiter))
-    {
+    match [';', '\t', '|'].into_iter().find(|delimiter| only.contains(*delimiter)) {
         None => Ok(()),
         Some(delimiter) => {
             let shown = delimiter.escape_default();
-            Err(Problem::on_line(
-                1,
-                format!(
-                    "the header is one name with {:?} in it, and no comma",
-                    delimiter
-                ),
-            )
-            .help(format!(
-                "name the delimiter: --delimiter '{shown}' (or --delimiter ',' if that is the name)"
-            )))
+            Err(Problem::on_line(1, format!("the header is one name with {:?} in it, and no comma", delimiter))
+                .help(format!("name the delimiter: --delimiter '{shown}' (or --delimiter ',' if that is the name)")))
         }
     }
 }
 
 fn position(columns: &[String], name: &str) -> Result<usize, Problem> {
-    columns
-        .iter()
-        .position(|column| column == name)
-        .ok_or_else(|| {
-            let names = columns.iter().map(String::as_str);
-            let all = columns.join(", ");
-            Problem::new(format!("there is no column {name:?} for the key")).help(
-                match nearest(name, names) {
-                    Some(near) => format!("did you mean {near}? There are: {all}"),
-                    None => format!("there are: {all}"),
-                },
-            )
+    columns.iter().position(|column| column == name).ok_or_else(|| {
+        let names = columns.iter().map(String::as_str);
+        let all = columns.join(", ");
+        Problem::new(format!("there is no column {name:?} for the key")).help(match nearest(name, names) {
+            Some(near) => format!("did you mean {near}? There are: {all}"),
+            None => format!("there are: {all}"),
         })
+    })
 }
 
 /// A value that is no UTF-8.
@@ -189,23 +152,14 @@ struct NotUtf8 {
 }
 
 fn not_utf8(value: &[u8], error: std::str::Utf8Error) -> NotUtf8 {
-    NotUtf8 {
-        byte: value[error.valid_up_to()],
-        place: error.valid_up_to() + 1,
-    }
+    NotUtf8 { byte: value[error.valid_up_to()], place: error.valid_up_to() + 1 }
 }
 
 impl NotUtf8 {
     fn on(&self, line: u64, column: &str) -> Problem {
-        Problem::on_line(
-            line,
-            format!(
-                "byte {} of the value (0x{:02X}) is not UTF-8",
-                self.place, self.byte
-            ),
-        )
-        .column(Column::Name(column.to_owned()))
-        .help("convert the file, for example with `iconv -f WINDOWS-1252 -t UTF-8`")
+        Problem::on_line(line, format!("byte {} of the value (0x{:02X}) is not UTF-8", self.place, self.byte))
+            .column(Column::Name(column.to_owned()))
+            .help("convert the file, for example with `iconv -f WINDOWS-1252 -t UTF-8`")
     }
 }
 
@@ -251,23 +205,13 @@ mod tests {
 
     #[test]
     fn options() {
-        let options = CsvOptions {
-            delimiter: Some(b';'),
-            key: Some("b".into()),
-            text: true,
-        };
-        assert_eq!(
-            rows("a;b\n1;2,5\n", &options).unwrap(),
-            [r#"2 2,5 {"a":"1","b":"2,5"}"#]
-        );
+        let options = CsvOptions { delimiter: Some(b';'), key: Some("b".into()), text: true };
+        assert_eq!(rows("a;b\n1;2,5\n", &options).unwrap(), [r#"2 2,5 {"a":"1","b":"2,5"}"#]);
     }
 
     #[test]
     fn headers() {
-        assert_eq!(
-            plain("").unwrap_err(),
-            "there is no header line | the first line of a table names its columns"
-        );
+        assert_eq!(plain("").unwrap_err(), "there is no header line | the first line of a table names its columns");
         assert_eq!(plain("a,b\n").unwrap(), [""; 0]);
         assert_eq!(plain("a,b").unwrap(), [""; 0]);
         assert_eq!(
@@ -278,18 +222,9 @@ mod tests {
             plain("a;b\n1;2\n").unwrap_err(),
             "line 1: the header is one name with ';' in it, and no comma | name the delimiter: --delimiter ';' (or --delimiter ',' if that is the name)"
         );
-        let comma = CsvOptions {
-            delimiter: Some(b','),
-            ..CsvOptions::default()
-        };
-        assert_eq!(
-            rows("a;b\n1;2\n", &comma).unwrap(),
-            [r#"2 1;2 {"a;b":"1;2"}"#]
-        );
-        let key = CsvOptions {
-            key: Some("Id".into()),
-            ..CsvOptions::default()
-        };
+        let comma = CsvOptions { delimiter: Some(b','), ..CsvOptions::default() };
+        assert_eq!(rows("a;b\n1;2\n", &comma).unwrap(), [r#"2 1;2 {"a;b":"1;2"}"#]);
+        let key = CsvOptions { key: Some("Id".into()), ..CsvOptions::default() };
         assert_eq!(
             rows("id,name\n", &key).unwrap_err(),
             "there is no column \"Id\" for the key | did you mean id? There are: id, name"
@@ -302,11 +237,7 @@ mod tests {
             plain("a,b\n1,2\n3\n").unwrap_err(),
             "line 3: 1 value, but the header names 2 | correct the line; if many lines are like this, check --delimiter and the quotes"
         );
-        assert!(
-            plain("a,b\n1,2,3\n")
-                .unwrap_err()
-                .starts_with("line 2: 3 values, but the header names 2")
-        );
+        assert!(plain("a,b\n1,2,3\n").unwrap_err().starts_with("line 2: 3 values, but the header names 2"));
     }
 
     #[test]
@@ -315,34 +246,18 @@ mod tests {
             plain(b"id,name\n1,a\n2,Andr\xE9\n").unwrap_err(),
             "line 3, column \"name\": byte 5 of the value (0xE9) is not UTF-8 | convert the file, for example with `iconv -f WINDOWS-1252 -t UTF-8`"
         );
-        assert!(
-            plain(b"id,n\xE9\n")
-                .unwrap_err()
-                .starts_with("line 1, column \"number 2\": ")
-        );
+        assert!(plain(b"id,n\xE9\n").unwrap_err().starts_with("line 1, column \"number 2\": "));
         // Two halves of one character in neighbouring values are no character.
-        assert!(
-            plain(b"a,b\n\xC3,\xA9\n")
-                .unwrap_err()
-                .starts_with("line 2, column \"a\"")
-        );
+        assert!(plain(b"a,b\n\xC3,\xA9\n").unwrap_err().starts_with("line 2, column \"a\""));
     }
 
     #[test]
     fn a_quote_that_is_never_closed() {
         let message = "line 2: a quote is opened here and never closed";
         for text in ["a,b\n1,\"x\n2,y\n", "a,b\n1,\"", "a,b\n\"1,2"] {
-            assert!(
-                plain(text).unwrap_err().starts_with(message),
-                "{text:?}: {:?}",
-                plain(text)
-            );
+            assert!(plain(text).unwrap_err().starts_with(message), "{text:?}: {:?}", plain(text));
         }
-        assert!(
-            plain("\"a")
-                .unwrap_err()
-                .starts_with("line 1: a quote is opened here")
-        );
+        assert!(plain("\"a").unwrap_err().starts_with("line 1: a quote is opened here"));
     }
 
     #[test]

@@ -66,14 +66,11 @@ impl std::fmt::Display for InputError {
         match self {
             InputError::Stopped => f.write_str("reading was stopped"),
             InputError::RowTooLong => {
-                write!(
-                    f,
-                    "one row goes on for more than {MAXIMUM_RECORD_BYTES} bytes; a quote may not be closed"
-                )
+                write!(f, "one row goes on for more than {MAXIMUM_RECORD_BYTES} bytes; a quote may not be closed")
             }
-            InputError::Utf16 => f.write_str(
-                "the text is UTF-16; convert it, for example with `iconv -f UTF-16 -t UTF-8`",
-            ),
+            InputError::Utf16 => {
+                f.write_str("the text is UTF-16; convert it, for example with `iconv -f UTF-16 -t UTF-8`")
+            }
         }
     }
 }
@@ -133,13 +130,7 @@ impl Input {
     }
 
     fn new(source: Source, length: Option<u64>) -> io::Result<Input> {
-        let mut input = Input {
-            source,
-            length,
-            progress: Progress::default(),
-            peeked: Vec::new(),
-            given: 0,
-        };
+        let mut input = Input { source, length, progress: Progress::default(), peeked: Vec::new(), given: 0 };
         input.peek(3)?;
         if input.peeked.starts_with(b"\xFF\xFE") || input.peeked.starts_with(b"\xFE\xFF") {
             return Err(InputError::Utf16.into());
@@ -170,9 +161,7 @@ impl Input {
         const AHEAD: usize = 4096;
         let mut wanted = 0;
         loop {
-            let first = self.peeked[self.given..]
-                .iter()
-                .find(|byte| !byte.is_ascii_whitespace());
+            let first = self.peeked[self.given..].iter().find(|byte| !byte.is_ascii_whitespace());
             if first.is_some() || wanted >= AHEAD || self.peeked.len() < wanted {
                 return Ok(first.copied());
             }
@@ -279,12 +268,7 @@ mod tests {
 
     #[test]
     fn utf16_is_named() {
-        let error = Input::new(
-            Source::Memory(io::Cursor::new(b"\xFF\xFEa\0".to_vec())),
-            None,
-        )
-        .err()
-        .unwrap();
+        let error = Input::new(Source::Memory(io::Cursor::new(b"\xFF\xFEa\0".to_vec())), None).err().unwrap();
         assert!(error.to_string().contains("UTF-16"));
     }
 
@@ -292,19 +276,14 @@ mod tests {
     fn a_stopped_input_ends_with_an_error() {
         let mut input = Input::of("a");
         input.progress().stop_flag().store(true, Ordering::Relaxed);
-        assert_eq!(
-            input.read(&mut [0; 8]).unwrap_err().to_string(),
-            "reading was stopped"
-        );
+        assert_eq!(input.read(&mut [0; 8]).unwrap_err().to_string(), "reading was stopped");
     }
 
     #[test]
     fn a_row_without_end_is_an_error() {
         let mut input = Input::of("abc");
         let progress = input.progress();
-        progress
-            .bytes
-            .store(MAXIMUM_RECORD_BYTES + 1, Ordering::Relaxed);
+        progress.bytes.store(MAXIMUM_RECORD_BYTES + 1, Ordering::Relaxed);
         assert!(input.read(&mut [0; 8]).is_err());
         progress.row_done();
         assert!(input.read(&mut [0; 8]).is_ok());

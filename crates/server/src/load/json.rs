@@ -21,23 +21,14 @@ impl KeyField {
 
     /// Checks that `text` is one JSON object, and makes it the content of a row. A fault's place is counted from the text's begin,
     /// which stands at `line` and `column` (from 1).
-    pub(super) fn fill(
-        &mut self,
-        row: &mut Row,
-        text: &[u8],
-        line: u64,
-        column: u64,
-    ) -> Result<(), Problem> {
+    pub(super) fn fill(&mut self, row: &mut Row, text: &[u8], line: u64, column: u64) -> Result<(), Problem> {
         row.line = line;
         let text = std::str::from_utf8(text).map_err(|error| {
             let before = &text[..error.valid_up_to()];
             let (line, column) = place(before, line, column);
-            Problem::on_line(
-                line,
-                format!("the byte 0x{:02X} is not UTF-8", text[error.valid_up_to()]),
-            )
-            .column(Column::Byte(column))
-            .help("convert the file, for example with `iconv -f WINDOWS-1252 -t UTF-8`")
+            Problem::on_line(line, format!("the byte 0x{:02X} is not UTF-8", text[error.valid_up_to()]))
+                .column(Column::Byte(column))
+                .help("convert the file, for example with `iconv -f WINDOWS-1252 -t UTF-8`")
         })?;
         let invalid = |error: serde_json::Error| {
             let on_first = error.line() <= 1;
@@ -68,9 +59,8 @@ impl KeyField {
         let value = find(text, path).map_err(invalid)?;
         row.key.clear();
         row.key.extend_from_slice(&key(value, path).map_err(|what| {
-            Problem::on_line(line, what).help(
-                "each row needs a key that is a string or a number; name its field with --key",
-            )
+            Problem::on_line(line, what)
+                .help("each row needs a key that is a string or a number; name its field with --key")
         })?);
         row.content.clear();
         row.content.extend_from_slice(text.as_bytes());
@@ -165,13 +155,8 @@ fn key<'a>(value: Option<&'a str>, path: &[String]) -> Result<Cow<'a, [u8]>, Str
     let kind = match value.and_then(|value| value.bytes().next()) {
         None => return Err(format!("there is no field {name:?} for the key")),
         Some(b'"') => {
-            let text: Cow<'a, str> =
-                serde_json::from_str(value.unwrap_or_default()).map_err(|error| {
-                    format!(
-                        "the field {name:?} is not a valid string: {}",
-                        reason(&error)
-                    )
-                })?;
+            let text: Cow<'a, str> = serde_json::from_str(value.unwrap_or_default())
+                .map_err(|error| format!("the field {name:?} is not a valid string: {}", reason(&error)))?;
             return Ok(text.into_owned().into_bytes().into());
         }
         Some(b'-' | b'0'..=b'9') => return Ok(value.unwrap_or_default().as_bytes().into()),

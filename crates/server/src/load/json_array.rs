@@ -32,11 +32,7 @@ impl JsonArrayRows {
     pub fn new(input: Input, key: Option<&str>) -> JsonArrayRows {
         JsonArrayRows {
             progress: input.progress(),
-            bytes: Bytes {
-                reader: BufReader::with_capacity(64 << 10, input),
-                line: 1,
-                column: 1,
-            },
+            bytes: Bytes { reader: BufReader::with_capacity(64 << 10, input), line: 1, column: 1 },
             key: KeyField::new(key),
             element: Vec::new(),
             state: State::Begin,
@@ -66,17 +62,13 @@ impl Rows for JsonArrayRows {
                 (State::Between, Some(b',')) => {
                     self.bytes.advance()?;
                     return match self.bytes.skip_space()? {
-                        Some(b']') => {
-                            Err(self.bytes.problem("a comma stands before the array's end"))
-                        }
+                        Some(b']') => Err(self.bytes.problem("a comma stands before the array's end")),
                         Some(b',') => Err(self.bytes.problem("an element was expected")),
                         _ => self.element(row).map(|()| true),
                     };
                 }
                 (State::Between, Some(_)) => {
-                    return Err(self
-                        .bytes
-                        .problem("`,` or `]` was expected after an element"));
+                    return Err(self.bytes.problem("`,` or `]` was expected after an element"));
                 }
                 (State::First, Some(b',')) => {
                     return Err(self.bytes.problem("an element was expected"));
@@ -99,16 +91,12 @@ impl JsonArrayRows {
         let (line, column) = (self.bytes.line, self.bytes.column);
         self.element.clear();
         if !self.bytes.take_value(&mut self.element)? {
-            return Err(Problem::on_line(
-                line,
-                "the file ends within the element that begins here",
-            )
-            .column(Column::Byte(column)));
+            return Err(Problem::on_line(line, "the file ends within the element that begins here")
+                .column(Column::Byte(column)));
         }
         self.progress.row_done();
         self.state = State::Between;
-        self.key
-            .fill(row, self.element.trim_ascii_end(), line, column)
+        self.key.fill(row, self.element.trim_ascii_end(), line, column)
     }
 }
 
@@ -126,10 +114,7 @@ impl Bytes {
 
     fn peek(&mut self) -> Result<Option<u8>, Problem> {
         let line = self.line;
-        let buffer = self
-            .reader
-            .fill_buf()
-            .map_err(|error| Problem::on_line(line, error.to_string()))?;
+        let buffer = self.reader.fill_buf().map_err(|error| Problem::on_line(line, error.to_string()))?;
         Ok(buffer.first().copied())
     }
 
@@ -160,10 +145,7 @@ impl Bytes {
         let mut escaped = false;
         loop {
             let line = self.line;
-            let buffer = self
-                .reader
-                .fill_buf()
-                .map_err(|error| Problem::on_line(line, error.to_string()))?;
+            let buffer = self.reader.fill_buf().map_err(|error| Problem::on_line(line, error.to_string()))?;
             if buffer.is_empty() {
                 return Ok(false);
             }
@@ -233,14 +215,11 @@ mod tests {
 
     #[test]
     fn elements_are_kept_byte_for_byte() {
-        let text = "\u{FEFF} [ {\"id\":1, \"a\":\"]},[\\\"\"},\n{\n  \"id\": \"two\",\n  \"b\": [{}, []]\n} ,{\"id\":3}\n]\n ";
+        let text =
+            "\u{FEFF} [ {\"id\":1, \"a\":\"]},[\\\"\"},\n{\n  \"id\": \"two\",\n  \"b\": [{}, []]\n} ,{\"id\":3}\n]\n ";
         assert_eq!(
             rows(text).unwrap(),
-            [
-                r#"1 1 {"id":1, "a":"]},[\""}"#,
-                "2 two {\n  \"id\": \"two\",\n  \"b\": [{}, []]\n}",
-                r#"5 3 {"id":3}"#,
-            ]
+            [r#"1 1 {"id":1, "a":"]},[\""}"#, "2 two {\n  \"id\": \"two\",\n  \"b\": [{}, []]\n}", r#"5 3 {"id":3}"#,]
         );
         assert_eq!(rows("[]").unwrap(), [""; 0]);
     }
@@ -257,56 +236,20 @@ mod tests {
     #[test]
     fn what_is_wrong_and_where() {
         for (text, message) in [
-            (
-                "{\"id\":1}",
-                "line 1, column 1: this is not a JSON array: `[` was expected",
-            ),
-            (
-                "",
-                "line 1, column 1: this is not a JSON array: `[` was expected",
-            ),
-            (
-                "[\n{\"id\":1},\n{\"id\":2,}\n]",
-                "line 3, column 9: this is not valid JSON: trailing comma",
-            ),
-            (
-                "[\n  {\"id\":1,\n   \"a\": x}\n]",
-                "line 3, column 9: this is not valid JSON: expected value",
-            ),
-            (
-                "[{\"id\":1} {\"id\":2}]",
-                "line 1, column 11: `,` or `]` was expected after an element",
-            ),
-            (
-                "[{\"id\":1},]",
-                "line 1, column 11: a comma stands before the array's end",
-            ),
+            ("{\"id\":1}", "line 1, column 1: this is not a JSON array: `[` was expected"),
+            ("", "line 1, column 1: this is not a JSON array: `[` was expected"),
+            ("[\n{\"id\":1},\n{\"id\":2,}\n]", "line 3, column 9: this is not valid JSON: trailing comma"),
+            ("[\n  {\"id\":1,\n   \"a\": x}\n]", "line 3, column 9: this is not valid JSON: expected value"),
+            ("[{\"id\":1} {\"id\":2}]", "line 1, column 11: `,` or `]` was expected after an element"),
+            ("[{\"id\":1},]", "line 1, column 11: a comma stands before the array's end"),
             ("[,]", "line 1, column 2: an element was expected"),
-            (
-                "[{\"id\":1}",
-                "line 1, column 10: the file ends before the array does",
-            ),
-            (
-                "[{\"id\":1},",
-                "line 1, column 11: the file ends within the element that begins here",
-            ),
-            (
-                "[\n{\"id\":1",
-                "line 2, column 1: the file ends within the element that begins here",
-            ),
-            (
-                "[{\"id\":1}] x",
-                "line 1, column 12: something stands after the array's end",
-            ),
+            ("[{\"id\":1}", "line 1, column 10: the file ends before the array does"),
+            ("[{\"id\":1},", "line 1, column 11: the file ends within the element that begins here"),
+            ("[\n{\"id\":1", "line 2, column 1: the file ends within the element that begins here"),
+            ("[{\"id\":1}] x", "line 1, column 12: something stands after the array's end"),
             ("[1, 2]", "line 1: this is not a JSON object"),
-            (
-                "[{\"id\":1}, tru]",
-                "line 1, column 14: this is not valid JSON: EOF while parsing a value",
-            ),
-            (
-                "[{\"id\":1]]",
-                "line 1, column 9: this is not valid JSON: expected `,` or `}`",
-            ),
+            ("[{\"id\":1}, tru]", "line 1, column 14: this is not valid JSON: EOF while parsing a value"),
+            ("[{\"id\":1]]", "line 1, column 9: this is not valid JSON: expected `,` or `}`"),
         ] {
             assert_eq!(rows(text).unwrap_err(), message, "{text:?}");
         }

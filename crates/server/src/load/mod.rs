@@ -72,20 +72,12 @@ pub enum Column {
 impl Problem {
     /// Something is wrong on a line.
     pub fn on_line(line: u64, what: impl Into<String>) -> Problem {
-        Problem {
-            line: Some(line),
-            ..Problem::new(what)
-        }
+        Problem { line: Some(line), ..Problem::new(what) }
     }
 
     /// Something is wrong with the file as a whole.
     pub fn new(what: impl Into<String>) -> Problem {
-        Problem {
-            line: None,
-            column: None,
-            what: what.into(),
-            help: None,
-        }
+        Problem { line: None, column: None, what: what.into(), help: None }
     }
 
     /// The same, with the column.
@@ -133,9 +125,7 @@ impl Format {
     /// The format of a file by its name's ending and the first byte of it that is no white space.
     #[must_use]
     pub fn guess(name: &str, first_byte: Option<u8>) -> Format {
-        let ending = name
-            .rsplit_once('.')
-            .map(|(_, ending)| ending.to_ascii_lowercase());
+        let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
         match (ending.as_deref(), first_byte) {
             (Some("csv" | "tsv" | "asc"), _) => Format::Csv,
             (Some("ndjson" | "jsonl"), _) => Format::Ndjson,

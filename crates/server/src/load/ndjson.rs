@@ -75,49 +75,24 @@ mod tests {
         let text = "\u{FEFF}{\"id\": 1.50,  \"a\":[1]}\r\n\n  {\"a\":null,\"id\":\"z\\u00fcrich\"}  \n{\"id\":3}";
         assert_eq!(
             rows(text, None).unwrap(),
-            [
-                r#"1 1.50 {"id": 1.50,  "a":[1]}"#,
-                r#"3 zürich {"a":null,"id":"z\u00fcrich"}"#,
-                r#"4 3 {"id":3}"#,
-            ]
+            [r#"1 1.50 {"id": 1.50,  "a":[1]}"#, r#"3 zürich {"a":null,"id":"z\u00fcrich"}"#, r#"4 3 {"id":3}"#,]
         );
     }
 
     #[test]
     fn keys() {
         let text = "{\"a\":{\"b\":{\"c\":7}},\"d\":8}\n";
-        assert_eq!(
-            rows(text, Some("d")).unwrap(),
-            [r#"1 8 {"a":{"b":{"c":7}},"d":8}"#]
-        );
-        assert_eq!(
-            rows(text, Some("a.b.c")).unwrap(),
-            [r#"1 7 {"a":{"b":{"c":7}},"d":8}"#]
-        );
-        assert_eq!(
-            rows(text, Some("a.b")).unwrap_err(),
-            "line 1: the field \"a.b\" is an object, which is no key"
-        );
-        assert_eq!(
-            rows(text, Some("a.x")).unwrap_err(),
-            "line 1: there is no field \"a.x\" for the key"
-        );
-        assert_eq!(
-            rows(text, Some("d.x")).unwrap_err(),
-            "line 1: there is no field \"d.x\" for the key"
-        );
+        assert_eq!(rows(text, Some("d")).unwrap(), [r#"1 8 {"a":{"b":{"c":7}},"d":8}"#]);
+        assert_eq!(rows(text, Some("a.b.c")).unwrap(), [r#"1 7 {"a":{"b":{"c":7}},"d":8}"#]);
+        assert_eq!(rows(text, Some("a.b")).unwrap_err(), "line 1: the field \"a.b\" is an object, which is no key");
+        assert_eq!(rows(text, Some("a.x")).unwrap_err(), "line 1: there is no field \"a.x\" for the key");
+        assert_eq!(rows(text, Some("d.x")).unwrap_err(), "line 1: there is no field \"d.x\" for the key");
         assert_eq!(
             rows("{\"id\":1}\n{\"name\":2}\n", None).unwrap_err(),
             "line 2: there is no field \"id\" for the key"
         );
-        assert_eq!(
-            rows("{}", None).unwrap_err(),
-            "line 1: the object has no field for the key"
-        );
-        assert_eq!(
-            rows("{\"a\":1,\"a\":2}", None).unwrap(),
-            ["1 2 {\"a\":1,\"a\":2}"]
-        );
+        assert_eq!(rows("{}", None).unwrap_err(), "line 1: the object has no field for the key");
+        assert_eq!(rows("{\"a\":1,\"a\":2}", None).unwrap(), ["1 2 {\"a\":1,\"a\":2}"]);
         for (value, kind) in [("null", "null"), ("true", "a boolean"), ("[1]", "an array")] {
             assert_eq!(
                 rows(format!("{{\"a\":{value}}}"), None).unwrap_err(),
@@ -129,27 +104,12 @@ mod tests {
     #[test]
     fn bad_lines() {
         let bad = |line: &str| rows(format!("{{\"id\":1}}\n{line}\n"), None).unwrap_err();
-        assert_eq!(
-            bad("{\"id\":2,}"),
-            "line 2, column 9: this is not valid JSON: trailing comma"
-        );
-        assert_eq!(
-            bad("{\"id\":"),
-            "line 2, column 6: this is not valid JSON: EOF while parsing a value"
-        );
-        assert_eq!(
-            bad("{\"id\":2} x"),
-            "line 2, column 10: this is not valid JSON: trailing characters"
-        );
+        assert_eq!(bad("{\"id\":2,}"), "line 2, column 9: this is not valid JSON: trailing comma");
+        assert_eq!(bad("{\"id\":"), "line 2, column 6: this is not valid JSON: EOF while parsing a value");
+        assert_eq!(bad("{\"id\":2} x"), "line 2, column 10: this is not valid JSON: trailing characters");
         assert_eq!(bad("[1,2]"), "line 2: this is not a JSON object");
-        assert_eq!(
-            bad("hello"),
-            "line 2, column 1: this is not valid JSON: expected value"
-        );
-        assert_eq!(
-            bad("  {\"a\" 1}"),
-            "line 2, column 8: this is not valid JSON: expected `:`"
-        );
+        assert_eq!(bad("hello"), "line 2, column 1: this is not valid JSON: expected value");
+        assert_eq!(bad("  {\"a\" 1}"), "line 2, column 8: this is not valid JSON: expected `:`");
         assert_eq!(
             rows(b"{\"id\":1,\"a\":\"\xE9\"}".to_vec(), None).unwrap_err(),
             "line 1, column 14: the byte 0xE9 is not UTF-8"
@@ -158,11 +118,7 @@ mod tests {
 
     #[test]
     fn nesting_without_end_is_no_stack_without_end() {
-        let deep = format!(
-            "{{\"id\":1,\"a\":{}1{}}}",
-            "[".repeat(100_000),
-            "]".repeat(100_000)
-        );
+        let deep = format!("{{\"id\":1,\"a\":{}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
         assert_eq!(rows(deep, None).unwrap().len(), 1);
     }
 }

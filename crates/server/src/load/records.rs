@@ -39,12 +39,7 @@ impl<R: BufRead> Records<R> {
             input,
             core: csv_core::ReaderBuilder::new().delimiter(delimiter).build(),
             line: 1,
-            record: Record {
-                line: 1,
-                values: vec![0; 1 << 10],
-                ends: vec![0; 32],
-                count: 0,
-            },
+            record: Record { line: 1, values: vec![0; 1 << 10], ends: vec![0; 32], count: 0 },
         }
     }
 
@@ -79,12 +74,8 @@ impl<R: BufRead> Records<R> {
             }
             match result {
                 ReadRecordResult::Record => return Ok(Some(&self.record)),
-                ReadRecordResult::OutputFull => {
-                    self.record.values.resize(2 * self.record.values.len(), 0)
-                }
-                ReadRecordResult::OutputEndsFull => {
-                    self.record.ends.resize(2 * self.record.ends.len(), 0)
-                }
+                ReadRecordResult::OutputFull => self.record.values.resize(2 * self.record.values.len(), 0),
+                ReadRecordResult::OutputEndsFull => self.record.ends.resize(2 * self.record.ends.len(), 0),
                 ReadRecordResult::InputEmpty if at_end => {
                     return Err(Fault::OpenQuote(self.record.line));
                 }
@@ -100,10 +91,7 @@ impl<R: BufRead> Records<R> {
     fn skip_blank_lines(&mut self) -> io::Result<bool> {
         loop {
             let buffer = self.input.fill_buf()?;
-            let blank = buffer
-                .iter()
-                .take_while(|byte| matches!(byte, b'\r' | b'\n'))
-                .count();
+            let blank = buffer.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
             let (is_empty, found) = (buffer.is_empty(), blank < buffer.len());
             self.line += line_feeds(&buffer[..blank]);
             self.input.consume(blank);

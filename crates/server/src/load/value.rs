@@ -33,8 +33,7 @@ fn all_digits(text: &str) -> bool {
 
 fn prints_the_same(text: &str) -> bool {
     // The debug form of a double is the shortest that reads back as the same double, and keeps ".0".
-    text.parse::<f64>()
-        .is_ok_and(|number| format!("{number:?}") == text)
+    text.parse::<f64>().is_ok_and(|number| format!("{number:?}") == text)
 }
 
 /// Appends the text to a JSON document: as a number where it is one (and numbers are wanted), else as a string.
@@ -48,10 +47,7 @@ pub fn push_value(json: &mut Vec<u8>, text: &str, numbers: bool) {
 
 /// Appends the text to a JSON document as a string.
 pub fn push_string(json: &mut Vec<u8>, text: &str) {
-    if text
-        .bytes()
-        .all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\')
-    {
+    if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
         json.push(b'"');
         json.extend_from_slice(text.as_bytes());
         json.push(b'"');
@@ -133,38 +129,15 @@ mod tests {
     #[test]
     fn what_is_taken_for_a_number_is_a_json_number_that_prints_the_same() {
         let mut texts = Vec::new();
-        for whole in [
-            "0",
-            "1",
-            "-1",
-            "10",
-            "01",
-            "-0",
-            "999999999999999",
-            "1e3",
-            "",
-            "-",
-        ] {
-            for fraction in [
-                "",
-                ".",
-                ".0",
-                ".5",
-                ".50",
-                ".05",
-                ".123456789",
-                ".1e1",
-                ".999999999999",
-            ] {
+        for whole in ["0", "1", "-1", "10", "01", "-0", "999999999999999", "1e3", "", "-"] {
+            for fraction in ["", ".", ".0", ".5", ".50", ".05", ".123456789", ".1e1", ".999999999999"] {
                 texts.push(format!("{whole}{fraction}"));
             }
         }
         for text in texts {
             if is_number(&text) {
                 let number = if text.contains('.') {
-                    serde_json::Number::from_f64(text.parse().unwrap())
-                        .unwrap()
-                        .to_string()
+                    serde_json::Number::from_f64(text.parse().unwrap()).unwrap().to_string()
                 } else {
                     text.parse::<i64>().unwrap().to_string()
                 };
@@ -180,9 +153,6 @@ mod tests {
         push_value(&mut json, "12", true);
         push_value(&mut json, "12", false);
         push_value(&mut json, "a \"b\" \\ \n ü \u{1}", true);
-        assert_eq!(
-            String::from_utf8(json).unwrap(),
-            r#"12"12""a \"b\" \\ \n ü \u0001""#
-        );
+        assert_eq!(String::from_utf8(json).unwrap(), r#"12"12""a \"b\" \\ \n ü \u0001""#);
     }
 }

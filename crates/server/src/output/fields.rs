@@ -21,10 +21,7 @@ impl KeyFields<'_> {
     #[must_use]
     pub fn new(key: &[u8]) -> KeyFields<'_> {
         let text = std::str::from_utf8(key).ok();
-        KeyFields {
-            key: text,
-            key_hex: text.is_none().then(|| HEXLOWER.encode(key)),
-        }
+        KeyFields { key: text, key_hex: text.is_none().then(|| HEXLOWER.encode(key)) }
     }
 }
 
@@ -57,10 +54,7 @@ impl ContentFields {
             VersionKind::Raw | VersionKind::Deleted => None,
         };
         let plain = json.is_none() && kind != VersionKind::Deleted;
-        ContentFields {
-            content_base64: plain.then(|| BASE64.encode(content)),
-            content: json,
-        }
+        ContentFields { content_base64: plain.then(|| BASE64.encode(content)), content: json }
     }
 }
 
@@ -96,36 +90,22 @@ mod tests {
     }
 
     fn json(key: &[u8], kind: VersionKind, content: &[u8]) -> String {
-        serde_json::to_string(&Both {
-            key: KeyFields::new(key),
-            content: ContentFields::new(kind, content),
-        })
-        .unwrap()
+        serde_json::to_string(&Both { key: KeyFields::new(key), content: ContentFields::new(kind, content) }).unwrap()
     }
 
     #[test]
     fn json_is_kept_but_for_line_breaks() {
         assert_eq!(
-            json(
-                b"k",
-                VersionKind::Json,
-                b"{\n \"a\": 1.50, \"a\": \"\\n\" }"
-            ),
+            json(b"k", VersionKind::Json, b"{\n \"a\": 1.50, \"a\": \"\\n\" }"),
             r#"{"key":"k","content":{  "a": 1.50, "a": "\n" }}"#
         );
     }
 
     #[test]
     fn other_bytes() {
-        assert_eq!(
-            json(b"\xff\x00", VersionKind::Raw, b"ab\0"),
-            r#"{"key_hex":"ff00","content_base64":"YWIA"}"#
-        );
+        assert_eq!(json(b"\xff\x00", VersionKind::Raw, b"ab\0"), r#"{"key_hex":"ff00","content_base64":"YWIA"}"#);
         assert_eq!(json(b"", VersionKind::Deleted, b""), r#"{"key":""}"#);
-        assert_eq!(
-            json(b"k", VersionKind::Raw, b""),
-            r#"{"key":"k","content_base64":""}"#
-        );
+        assert_eq!(json(b"k", VersionKind::Raw, b""), r#"{"key":"k","content_base64":""}"#);
     }
 
     #[test]
@@ -133,9 +113,6 @@ mod tests {
         assert_eq!(shown_key(b"a\\b\n"), "a\\b\\n");
         assert_eq!(shown_key(b"\xff"), "\\xff");
         assert_eq!(shown_content(VersionKind::Raw, b"A\0"), "A\\x00");
-        assert_eq!(
-            shown_content(VersionKind::Json, b"{\"a\":\"\\\\\"}"),
-            "{\"a\":\"\\\\\"}"
-        );
+        assert_eq!(shown_content(VersionKind::Json, b"{\"a\":\"\\\\\"}"), "{\"a\":\"\\\\\"}");
     }
 }

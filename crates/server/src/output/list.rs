@@ -1,9 +1,6 @@
 //! Lists: a table for people, one JSON object a line for programs.
 
-use comfy_table::{
-    Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, Row, Table, Width,
-    presets,
-};
+use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, Row, Table, Width, presets};
 use serde::Serialize;
 
 use super::Output;
@@ -33,19 +30,13 @@ impl Column {
     /// A column of text.
     #[must_use]
     pub fn text(name: &'static str) -> Column {
-        Column {
-            name,
-            align: Align::Left,
-        }
+        Column { name, align: Align::Left }
     }
 
     /// A column of numbers.
     #[must_use]
     pub fn number(name: &'static str) -> Column {
-        Column {
-            name,
-            align: Align::Right,
-        }
+        Column { name, align: Align::Right }
     }
 }
 
@@ -60,23 +51,14 @@ pub struct List<'o> {
 
 impl<'o> List<'o> {
     pub(super) fn new(output: &'o mut Output, columns: Vec<Column>) -> List<'o> {
-        List {
-            output,
-            columns,
-            rows: Vec::new(),
-            widths: Vec::new(),
-        }
+        List { output, columns, rows: Vec::new(), widths: Vec::new() }
     }
 
     /// Prints an item: as JSON, or as a row of these cells.
     ///
     /// # Errors
     /// Standard output can't be written.
-    pub fn item(
-        &mut self,
-        item: &impl Serialize,
-        cells: impl FnOnce() -> Vec<String>,
-    ) -> Result<()> {
+    pub fn item(&mut self, item: &impl Serialize, cells: impl FnOnce() -> Vec<String>) -> Result<()> {
         if self.output.json {
             return self.output.object(item);
         }
@@ -114,11 +96,7 @@ impl<'o> List<'o> {
             }
         }
         if first {
-            table.set_header(
-                self.columns
-                    .iter()
-                    .map(|column| Cell::new(column.name).add_attribute(Attribute::Bold)),
-            );
+            table.set_header(self.columns.iter().map(|column| Cell::new(column.name).add_attribute(Attribute::Bold)));
         }
         for cells in self.rows.drain(..) {
             let cells = cells.into_iter().map(|cell| match self.output.width {
@@ -172,11 +150,7 @@ mod tests {
 
     fn list(json: bool, width: Option<usize>, rows: &[(&str, u32, &str)]) -> String {
         printed(json, width, |output| {
-            let mut list = output.list(vec![
-                Column::text("key"),
-                Column::number("height"),
-                Column::text("content"),
-            ]);
+            let mut list = output.list(vec![Column::text("key"), Column::number("height"), Column::text("content")]);
             for (key, height, content) in rows {
                 list.item(&serde_json::json!({"key": key, "height": height}), || {
                     vec![(*key).to_owned(), height.to_string(), (*content).to_owned()]
@@ -190,11 +164,7 @@ mod tests {
     fn tables() {
         assert_eq!(list(false, None, &[]), "key  height  content\n");
         assert_eq!(
-            list(
-                false,
-                None,
-                &[("a", 1, "{}"), ("longer", 12345, "{\"a\": 1}")]
-            ),
+            list(false, None, &[("a", 1, "{}"), ("longer", 12345, "{\"a\": 1}")]),
             "key     height  content\n\
              a            1  {}\n\
              longer   12345  {\"a\": 1}\n"
@@ -228,8 +198,7 @@ mod tests {
         let rows: Vec<(&str, u32, &str)> = (0..1000).map(|height| ("key", height, "x")).collect();
         let printed = list(false, None, &rows);
         assert_eq!(printed.lines().count(), 1001);
-        let widths: std::collections::BTreeSet<usize> =
-            printed.lines().skip(1).map(str::len).collect();
+        let widths: std::collections::BTreeSet<usize> = printed.lines().skip(1).map(str::len).collect();
         assert_eq!(widths.len(), 1);
     }
 }

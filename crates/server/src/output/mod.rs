@@ -21,7 +21,7 @@ use serde::Serialize;
 
 pub use fields::{ContentFields, KeyFields, kind_name, shown_content, shown_key};
 pub use list::{Align, Column, List};
-pub use printable::{printable_bytes, printable_text};
+pub use printable::{printable_bytes, printable_json, printable_text};
 
 use crate::failure::{Failure, Result};
 
@@ -45,11 +45,7 @@ impl Output {
     }
 
     fn new(writer: Box<dyn Write>, json: bool, width: Option<usize>) -> Output {
-        Output {
-            writer: BufWriter::with_capacity(64 << 10, writer),
-            json,
-            width,
-        }
+        Output { writer: BufWriter::with_capacity(64 << 10, writer), json, width }
     }
 
     /// Whether JSON is wanted.
@@ -63,11 +59,7 @@ impl Output {
     /// # Errors
     /// Standard output can't be written.
     pub fn say(&mut self, item: &impl Serialize, sentence: impl fmt::Display) -> Result<()> {
-        if self.json {
-            self.object(item)
-        } else {
-            self.line(sentence)
-        }
+        if self.json { self.object(item) } else { self.line(sentence) }
     }
 
     /// Prints a line.
@@ -83,9 +75,7 @@ impl Output {
     /// # Errors
     /// Standard output can't be written.
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
-        self.writer
-            .write_all(bytes)
-            .map_err(|error| Failure::output(&error))
+        self.writer.write_all(bytes).map_err(|error| Failure::output(&error))
     }
 
     /// Begins a list with these columns (which JSON ignores).
@@ -101,9 +91,12 @@ impl Output {
         self.writer.flush().map_err(|error| Failure::output(&error))
     }
 
-    fn object(&mut self, item: &impl Serialize) -> Result<()> {
-        serde_json::to_writer(&mut self.writer, item)
-            .map_err(|error| Failure::output(&error.into()))?;
+    /// Prints an item as JSON.
+    ///
+    /// # Errors
+    /// Standard output can't be written.
+    pub fn object(&mut self, item: &impl Serialize) -> Result<()> {
+        serde_json::to_writer(&mut self.writer, item).map_err(|error| Failure::output(&error.into()))?;
         self.bytes(b"\n")
     }
 }
@@ -116,11 +109,7 @@ pub(crate) mod tests {
     use super::*;
 
     /// What was printed by `print`, at a terminal of that width.
-    pub(crate) fn printed(
-        json: bool,
-        width: Option<usize>,
-        print: impl FnOnce(&mut Output) -> Result<()>,
-    ) -> String {
+    pub(crate) fn printed(json: bool, width: Option<usize>, print: impl FnOnce(&mut Output) -> Result<()>) -> String {
         #[derive(Clone, Default)]
         struct Sink(Rc<RefCell<Vec<u8>>>);
         impl Write for Sink {
@@ -140,8 +129,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_sentence_or_an_object() {
-        let say =
-            |output: &mut Output| output.say(&serde_json::json!({"height": 7}), "at height 7");
+        let say = |output: &mut Output| output.say(&serde_json::json!({"height": 7}), "at height 7");
         assert_eq!(printed(false, None, say), "at height 7\n");
         assert_eq!(printed(true, None, say), "{\"height\":7}\n");
     }

@@ -1,5 +1,6 @@
 //! Bytes of other people, fit for a terminal: nothing in them can move the cursor or change a setting.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Raw bytes as text: a backslash is doubled, control characters are escaped, and so is what is no UTF-8.
@@ -7,7 +8,12 @@ use std::fmt::Write;
 pub fn printable_bytes(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
-        push(&mut text, chunk.valid(), true);
+        for character in chunk.valid().chars() {
+            match character {
+                '\\' => text.push_str("\\\\"),
+                _ => push(&mut text, character),
+            }
+        }
         for byte in chunk.invalid() {
             push_byte(&mut text, *byte);
         }
@@ -19,49 +25,56 @@ pub fn printable_bytes(bytes: &[u8]) -> String {
 #[must_use]
 pub fn printable_text(text: &str) -> String {
     let mut printable = String::with_capacity(text.len());
-    push(&mut printable, text, false);
+    text.chars().for_each(|character| push(&mut printable, character));
     printable
 }
 
-/// JSON text on one line. Line breaks and tabs stand between its tokens only, where a space means the same.
+/// JSON text, still JSON and meaning the same: line breaks and tabs (which stand between tokens only) become spaces, control
+/// characters (which stand in strings only) are escaped.
 #[must_use]
 pub fn printable_json(text: &str) -> String {
-    printable_text(&one_line(text))
+    let mut printable = String::with_capacity(text.len());
+    for character in one_line(text).chars() {
+        if is_unsafe(character) {
+            // Writing to a string does not fail.
+            let _ = write!(printable, "\\u{:04x}", u32::from(character));
+        } else {
+            printable.push(character);
+        }
+    }
+    printable
 }
 
 /// JSON text without its line breaks.
-pub(super) fn one_line(text: &str) -> std::borrow::Cow<'_, str> {
+pub(super) fn one_line(text: &str) -> Cow<'_, str> {
     if text.contains(['\n', '\r', '\t']) {
-        text.replace(['\n', '\r', '\t'], " ").into()
+        text.replace("\r\n", " ").replace(['\n', '\r', '\t'], " ").into()
     } else {
         text.into()
     }
 }
 
-fn push(printable: &mut String, text: &str, double_backslash: bool) {
-    for character in text.chars() {
-        match character {
-            '\\' if double_backslash => printable.push_str("\\\\"),
-            '\n' => printable.push_str("\\n"),
-            '\r' => printable.push_str("\\r"),
-            '\t' => printable.push_str("\\t"),
-            '\0'..='\x7f' if character.is_control() => push_byte(printable, character as u8),
-            _ if character.is_control() || turns_text(character) => {
-                // Writing to a string does not fail.
-                let _ = write!(printable, "\\u{{{:x}}}", u32::from(character));
-            }
-            _ => printable.push(character),
+fn push(printable: &mut String, character: char) {
+    match character {
+        '\n' => printable.push_str("\\n"),
+        '\r' => printable.push_str("\\r"),
+        '\t' => printable.push_str("\\t"),
+        _ if character.is_ascii_control() => push_byte(printable, character as u8),
+        _ if is_unsafe(character) => {
+            let _ = write!(printable, "\\u{{{:x}}}", u32::from(character));
         }
+        _ => printable.push(character),
     }
+}
+
+/// Characters that drive a terminal, and those that turn the direction of what follows and so make a line look like another one.
+fn is_unsafe(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn push_byte(printable: &mut String, byte: u8) {
     let _ = write!(printable, "\\x{byte:02x}");
-}
-
-/// Characters that turn the direction of what follows, and so can make a line look like another one.
-fn turns_text(character: char) -> bool {
-    matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -76,18 +89,12 @@ mod tests {
             printable_bytes(b"a\\b\n\r\t\0\x1b[31m\x7f\xff\xc3"),
             "a\\\\b\\n\\r\\t\\x00\\x1b[31m\\x7f\\xff\\xc3"
         );
-        assert_eq!(
-            printable_bytes("\u{9b}\u{202e}".as_bytes()),
-            "\\u{9b}\\u{202e}"
-        );
+        assert_eq!(printable_bytes("\u{9b}\u{202e}".as_bytes()), "\\u{9b}\\u{202e}");
     }
 
     #[test]
     fn json() {
-        assert_eq!(
-            printable_json("{\n\t\"a\": \"b\\n\"\r\n}"),
-            "{  \"a\": \"b\\n\"  }"
-        );
-        assert_eq!(printable_json("\"\u{9b}31m\""), "\"\\u{9b}31m\"");
+        assert_eq!(printable_json("{\n\t\"a\": \"b\\n\"\r\n}"), "{  \"a\": \"b\\n\" }");
+        assert_eq!(printable_json("\"\u{9b}31m\""), "\"\\u009b31m\"");
     }
 }

@@ -8,6 +8,8 @@
 //! | 3 | there is no such unit, grouping, index, chain or store |
 //! | 130 | stopped by Ctrl-C |
 
+mod engine;
+
 use std::fmt;
 use std::io;
 use std::process::ExitCode;
@@ -64,27 +66,17 @@ pub type Result<T, E = Failure> = std::result::Result<T, E>;
 impl Failure {
     /// Something failed.
     pub fn new(what: impl Into<String>) -> Failure {
-        Failure {
-            exit: Exit::Failed,
-            what: what.into(),
-            help: None,
-        }
+        Failure { exit: Exit::Failed, what: what.into(), help: None }
     }
 
     /// The command or a setting is wrong.
     pub fn usage(what: impl Into<String>) -> Failure {
-        Failure {
-            exit: Exit::Usage,
-            ..Failure::new(what)
-        }
+        Failure { exit: Exit::Usage, ..Failure::new(what) }
     }
 
     /// Something that was named is not there.
     pub fn not_found(what: impl Into<String>) -> Failure {
-        Failure {
-            exit: Exit::NotFound,
-            ..Failure::new(what)
-        }
+        Failure { exit: Exit::NotFound, ..Failure::new(what) }
     }
 
     /// The same, with what to do about it.
@@ -98,10 +90,7 @@ impl Failure {
     #[must_use]
     pub fn output(error: &io::Error) -> Failure {
         match error.kind() {
-            io::ErrorKind::BrokenPipe => Failure {
-                exit: Exit::OutputClosed,
-                ..Failure::new("the output was closed")
-            },
+            io::ErrorKind::BrokenPipe => Failure { exit: Exit::OutputClosed, ..Failure::new("the output was closed") },
             _ => Failure::new(format!("the output can't be written: {error}")),
         }
     }
@@ -147,9 +136,6 @@ mod tests {
     #[test]
     fn two_lines() {
         let failure = Failure::new("the tank is empty").help("fill it up");
-        assert_eq!(
-            failure.to_string(),
-            "error: the tank is empty\n help: fill it up"
-        );
+        assert_eq!(failure.to_string(), "error: the tank is empty\n help: fill it up");
     }
 }
