@@ -43,15 +43,12 @@ fn put_payload<'a>(
     text: &'a [u8],
     limit: usize,
 ) -> Result<(), Fault> {
-    if out.len() > limit {
-        return scanner.value();
-    }
     match scanner.peek() {
         b'"' => {
             let string = scanner.string()?;
             // The longest escapes of one byte have 6: this one is over the limit, so a part of it shows that as well.
             if string.text.len() / 6 > limit {
-                out.resize(limit + 1, 0);
+                out.resize(out.len().max(limit + 1), 0);
                 return Ok(());
             }
             put_quoted(out, string)
@@ -59,6 +56,9 @@ fn put_payload<'a>(
         b'{' => put_object(out, scanner, text, limit),
         b'[' => {
             scanner.array(|scanner| {
+                if out.len() > limit {
+                    return scanner.value();
+                }
                 out.push(tag_at(scanner));
                 put_payload(out, scanner, text, limit)
             })?;

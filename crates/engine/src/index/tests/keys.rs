@@ -1,6 +1,7 @@
 //! Keys order as values do, end themselves, and can be read back.
 
 use std::cmp::Ordering;
+use std::slice;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -32,7 +33,7 @@ proptest! {
     #[test]
     fn bytes_order_as_values((one, other) in pairs()) {
         let expected = compare(&one, &other);
-        let (a, b) = (key("json:a", &[one.clone()]), key("json:a", &[other.clone()]));
+        let (a, b) = (key("json:a", slice::from_ref(&one)), key("json:a", slice::from_ref(&other)));
         prop_assert_eq!(a.cmp(&b), expected, "{} {}", one, other);
         let (down, under) = (key("json:-a", &[one]), key("json:-a", &[other]));
         prop_assert_eq!(down.cmp(&under), expected.reverse());
@@ -108,7 +109,7 @@ fn numbers_read_back_exactly() {
         json!(f64::MAX),
         json!(f64::MIN_POSITIVE),
     ] {
-        let bytes = key("json:a", std::slice::from_ref(&number));
+        let bytes = key("json:a", slice::from_ref(&number));
         assert_eq!(
             decode_key(&IndexDefinition::json("a"), &bytes).unwrap(),
             [number]
