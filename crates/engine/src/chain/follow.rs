@@ -6,12 +6,11 @@
 
 use std::sync::Arc;
 
+use super::Shared;
 use super::open::load_derived;
 use super::view::View;
-use super::Shared;
 use crate::delta::Delta;
 use crate::error::Result;
-use crate::log::Log;
 
 impl Shared {
     /// Takes in what was committed since the last call.
@@ -47,10 +46,5 @@ impl Shared {
             view.frozen.retain(|delta: &Arc<Delta>| delta.end() > covered);
         });
         Ok(())
-    }
-
-    /// The log's end as this follower knows it.
-    pub(crate) fn newest_seen(&self) -> crate::log::LogPoint {
-        self.log.newest()
     }
 }

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+use super::Shared;
 use super::catalog::GroupingEntry;
 use super::merged::{Merged, Start};
 use super::view::{VersionFound, View};
-use super::Shared;
 use crate::error::{Error, Result};
 use crate::log::Log;
 use crate::run::Mark;
 use crate::types::{Birth, Height, Timestamp, VersionKind};
 use crate::unit::Version;
+use crate::units::Versions;
 
 /// The versions after which the newest view is taken up.
 const VERSIONS_PER_VIEW: u32 = 1024;
@@ -103,12 +104,8 @@ impl VersionScan {
         }
         let body = self.shared.log.read_body(found.position)?;
         let meta = self.shared.log.frame_meta(body.frame_offset())?;
-        let version = Version {
-            height: found.birth.height,
-            time: meta.time,
-            kind: found.kind,
-            content: body.content().to_vec(),
-        };
+        let version =
+            Version { height: found.birth.height, time: meta.time, kind: found.kind, content: body.content().to_vec() };
         drop(body);
         self.step()?;
         Ok(Some(version))
@@ -116,6 +113,13 @@ impl VersionScan {
 }
 
 impl Shared {
+    /// The versions of a unit up to `at`.
+    pub(crate) fn inspect(self: &Arc<Self>, grouping: &str, key: &[u8], at: Height) -> Result<Versions> {
+        let known = self.catalog.read().grouping(grouping);
+        let scan = known.map(|grouping| VersionScan::new(self, grouping, key, at)).transpose()?;
+        Ok(Versions::new(scan))
+    }
+
     /// When the commit at `height` happened.
     pub(crate) fn time_of(&self, height: Height) -> Result<Timestamp> {
         let newest = self.visible();

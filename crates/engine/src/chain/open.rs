@@ -84,7 +84,7 @@ pub(super) fn load_derived(log: &LocalLog, storage: &dyn Storage, directory: &Pa
             Ok(Some(manifest)) => manifest,
             Ok(None) => return Ok(nothing()),
             // Derived: what cannot be read is made again.
-            Err(Error::Damaged { .. }) => return Ok(Derived { ignored: 1, ..nothing() }),
+            Err(Error::Damaged { .. } | Error::Format { .. }) => return Ok(Derived { ignored: 1, ..nothing() }),
             Err(error) => return Err(error),
         };
         if let Some(derived) = load_runs(log, storage, directory, &manifest)? {
@@ -95,12 +95,7 @@ pub(super) fn load_derived(log: &LocalLog, storage: &dyn Storage, directory: &Pa
 }
 
 /// `None`: the manifest was replaced while its runs were opened.
-fn load_runs(
-    log: &LocalLog,
-    storage: &dyn Storage,
-    directory: &Path,
-    manifest: &Manifest,
-) -> Result<Option<Derived>> {
+fn load_runs(log: &LocalLog, storage: &dyn Storage, directory: &Path, manifest: &Manifest) -> Result<Option<Derived>> {
     let header = log.header();
     let mut derived = Derived { covered: header.base(), next_run: manifest.next_run, ..Derived::default() };
     let Ok(catalog) = Catalog::decode(&manifest.catalog) else {
@@ -131,9 +126,12 @@ fn load_runs(
         }
     }
     derived.ignored = (manifest.runs.len() - derived.runs.len()) as u64;
-    if let Some(newest) = derived.runs.iter().map(|numbered| *numbered.run.meta()).max_by_key(|meta| {
-        if meta.is_empty_stretch() { Height::ZERO } else { meta.end }
-    }) && !newest.is_empty_stretch()
+    if let Some(newest) = derived
+        .runs
+        .iter()
+        .map(|numbered| *numbered.run.meta())
+        .max_by_key(|meta| if meta.is_empty_stretch() { Height::ZERO } else { meta.end })
+        && !newest.is_empty_stretch()
     {
         derived.covered = point_of(&newest);
     }
@@ -142,10 +140,11 @@ fn load_runs(
     let whole = derived.ignored == 0;
     derived.filled = catalog.filled().filter(|(_, since)| whole || *since <= covered).collect();
     if !whole {
-        let usable = |numbered: &NumberedRun| !numbered.run.meta().is_empty_stretch() || numbered.run.meta().end <= covered;
+        let usable =
+            |numbered: &NumberedRun| !numbered.run.meta().is_empty_stretch() || numbered.run.meta().end <= covered;
         derived.runs.retain(usable);
     }
-    derived.catalog = catalog.up_to(covered);
+    derived.catalog = catalog.up_to(covered)?;
     Ok(Some(derived))
 }
 
@@ -158,14 +157,7 @@ const REPLAYED_BYTES: u64 = 8 << 20;
 const REPLAYED_DELTA: usize = 4 << 20;
 
 impl Shared {
-    fn new(
-        name: &str,
-        path: &Path,
-        options: StoreOptions,
-        access: Access,
-        log: LocalLog,
-        derived: Derived,
-    ) -> Shared {
+    fn new(name: &str, path: &Path, options: StoreOptions, access: Access, log: LocalLog, derived: Derived) -> Shared {
         let covered = derived.covered;
         let runs: Vec<_> = derived.runs.iter().rev().map(|numbered| Arc::clone(&numbered.run)).collect();
         let active = Arc::new(Delta::new(covered.height.next(), covered.offset, false));
@@ -299,8 +291,7 @@ pub(crate) fn open_for_writing(name: &str, path: &Path, options: &StoreOptions) 
     shared.writer.lock().height = recovery.end.height;
     shared.publish(recovery.end.height);
     shared.recovery.replayed = recovery.commits;
-    shared.recovery.cut =
-        recovery.cut.map(|cut| TailCut { offset: cut.offset, bytes: cut.bytes, saved: cut.saved });
+    shared.recovery.cut = recovery.cut.map(|cut| TailCut { offset: cut.offset, bytes: cut.bytes, saved: cut.saved });
     if let Some(damage) = recovery.damage {
         let what = format!(
             "{} is damaged at offset {}: {}; what was committed up to height {} can be read",

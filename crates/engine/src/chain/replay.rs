@@ -37,7 +37,6 @@ impl Shared {
         let active = self.view().active.clone();
         let height = frame.height();
         for operation in frame.operations() {
-            let operation = operation.map_err(|fault| self.damaged(frame, &fault.to_string()))?;
             SCRATCH.with_borrow_mut(|scratch| self.replay_operation(frame, &active, height, &operation, scratch))?;
         }
         active.finish_commit(Mark { height, end: frame.end().offset, time: frame.time() });
@@ -87,8 +86,7 @@ impl Shared {
         if grouping.has_indexes() {
             grouping.extractor.extract(version.kind, version.content, new)?;
         }
-        let maintained =
-            |id: IndexId| grouping.index_by_id(id).is_some_and(|index| index.is_maintained_at(height));
+        let maintained = |id: IndexId| grouping.index_by_id(id).is_some_and(|index| index.is_maintained_at(height));
         match &version.previous {
             Some(previous) if grouping.has_indexes() => {
                 let body = self.log.read_body(previous.position)?;

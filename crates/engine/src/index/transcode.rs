@@ -37,12 +37,7 @@ fn tag_at(scanner: &Scanner<'_>) -> u8 {
     }
 }
 
-fn put_payload<'a>(
-    out: &mut Vec<u8>,
-    scanner: &mut Scanner<'a>,
-    text: &'a [u8],
-    limit: usize,
-) -> Result<(), Fault> {
+fn put_payload<'a>(out: &mut Vec<u8>, scanner: &mut Scanner<'a>, text: &'a [u8], limit: usize) -> Result<(), Fault> {
     match scanner.peek() {
         b'"' => {
             let string = scanner.string()?;
@@ -108,12 +103,7 @@ pub(super) fn unquote(string: Quoted<'_>) -> Result<Cow<'_, [u8]>, Fault> {
 }
 
 /// Writes the fields as they come, and puts them in order afterwards, if they are not.
-fn put_object<'a>(
-    out: &mut Vec<u8>,
-    scanner: &mut Scanner<'a>,
-    text: &'a [u8],
-    limit: usize,
-) -> Result<(), Fault> {
+fn put_object<'a>(out: &mut Vec<u8>, scanner: &mut Scanner<'a>, text: &'a [u8], limit: usize) -> Result<(), Fault> {
     let start = out.len();
     let mut fields: Vec<(Cow<'a, [u8]>, Range<usize>)> = Vec::new();
     scanner.object(|scanner, name| {

@@ -34,11 +34,7 @@ impl LocalLog {
     ///
     /// # Errors
     /// [`Error::Held`], [`Error::Format`], [`Error::Damaged`] (the header), [`Error::Io`], [`Error::NoSpace`].
-    pub fn open_writer(
-        storage: &Arc<dyn Storage>,
-        path: &Path,
-        opening: &Opening,
-    ) -> Result<LocalLog> {
+    pub fn open_writer(storage: &Arc<dyn Storage>, path: &Path, opening: &Opening) -> Result<LocalLog> {
         let io = |error| Error::io(path, error);
         let file = lock(&**storage, path)?;
         let page = read_page(&*file).map_err(io)?;
@@ -59,15 +55,7 @@ impl LocalLog {
             });
         }
         let found = Status::read(&*file, header.log_id).map_err(io)?;
-        Ok(LocalLog::with(
-            Arc::clone(storage),
-            path.to_owned(),
-            file,
-            header,
-            found,
-            Access::Recover,
-            opening.writer,
-        ))
+        Ok(LocalLog::with(Arc::clone(storage), path.to_owned(), file, header, found, Access::Recover, opening.writer))
     }
 
     /// Opens a log for reading. It takes no lock and writes nothing; [`LocalLog::follow`] comes next.
@@ -79,15 +67,7 @@ impl LocalLog {
         let file = storage.open(path, OpenMode::Read).map_err(io)?;
         let header = LogHeader::decode(path, &read_page(&*file).map_err(io)?)?;
         let found = Status::read(&*file, header.log_id).map_err(io)?;
-        Ok(LocalLog::with(
-            Arc::clone(storage),
-            path.to_owned(),
-            file,
-            header,
-            found,
-            Access::Read,
-            Writer::default(),
-        ))
+        Ok(LocalLog::with(Arc::clone(storage), path.to_owned(), file, header, found, Access::Read, Writer::default()))
     }
 
     /// Whether the history of this log leads through `point`, as far as the log can tell: a status slot or the next
@@ -107,11 +87,7 @@ impl LocalLog {
         if let Some(status) = status.map_err(|error| self.io(error))?
             && status.synced_offset == point.offset
         {
-            return Ok(same(
-                status.synced_height,
-                status.synced_offset,
-                status.synced_chain,
-            ));
+            return Ok(same(status.synced_height, status.synced_offset, status.synced_chain));
         }
         let len = self.file.len().map_err(|error| self.io(error))?;
         let head = read_head(self, point.offset, len).map_err(|error| self.io(error))?;
@@ -159,20 +135,15 @@ fn lock(storage: &dyn Storage, path: &Path) -> Result<Arc<dyn File>> {
     for _ in 0..ATTEMPTS {
         let file = match storage.open(path, OpenMode::Write) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                match storage.open(path, OpenMode::CreateNew) {
-                    Ok(file) => file,
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                    Err(error) => return Err(io(error)),
-                }
-            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match storage.open(path, OpenMode::CreateNew) {
+                Ok(file) => file,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(io(error)),
+            },
             Err(error) => return Err(io(error)),
         };
         if !file.try_lock(WRITER_LOCK).map_err(io)? {
-            return Err(Error::Held {
-                path: path.to_owned(),
-                holder: holder(&*file, path),
-            });
+            return Err(Error::Held { path: path.to_owned(), holder: holder(&*file, path) });
         }
         // The path may lead elsewhere by now: the file was replaced or removed between opening and locking.
         match storage.open(path, OpenMode::Read) {
@@ -184,9 +155,7 @@ fn lock(storage: &dyn Storage, path: &Path) -> Result<Arc<dyn File>> {
             Err(error) => return Err(io(error)),
         }
     }
-    Err(io(io::Error::other(
-        "the log was replaced again and again while it was being opened",
-    )))
+    Err(io(io::Error::other("the log was replaced again and again while it was being opened")))
 }
 
 /// Who holds the lock, in words, as far as the status slot knows.
@@ -197,11 +166,7 @@ fn holder(file: &dyn File, path: &Path) -> Option<String> {
         return None; // the slot is of the holder before
     }
     let Writer { pid, started, .. } = status.writer;
-    Some(format!(
-        "process {pid}, started {}.{:06} s after 1970",
-        started / 1_000_000,
-        started % 1_000_000
-    ))
+    Some(format!("process {pid}, started {}.{:06} s after 1970", started / 1_000_000, started % 1_000_000))
 }
 
 /// Writes the first page. The header is safe before any frame is written.

@@ -24,9 +24,7 @@ use std::sync::atomic::Ordering;
 
 use super::fault::Fault;
 use super::frame::Frame;
-use super::head::{
-    FIXED_BYTES, FrameHead, FrameKind, MIN_HEAD_BYTES, OpenRecord, lengths, open_record,
-};
+use super::head::{FIXED_BYTES, FrameHead, FrameKind, MIN_HEAD_BYTES, OpenRecord, lengths, open_record};
 use super::header::PAGE_BYTES;
 use super::local::{Access, LocalLog};
 use super::opening::{Opening, directory, read_head};
@@ -89,11 +87,7 @@ impl LocalLog {
         opening: &Opening,
         apply: &mut dyn FnMut(&Frame<'_>) -> Result<()>,
     ) -> Result<Recovery> {
-        assert_eq!(
-            self.tail.lock().access,
-            Access::Recover,
-            "recovery is done once, by a writer"
-        );
+        assert_eq!(self.tail.lock().access, Access::Recover, "recovery is done once, by a writer");
         let io = |error| self.io(error);
         let len = self.file.len().map_err(io)?;
         let mut report = Recovery::default();
@@ -139,12 +133,7 @@ impl LocalLog {
         if let Some(fault) = fault {
             let saved = self.save_aside(end.offset, len)?;
             self.file.set_len(end.offset).map_err(io)?;
-            report.cut = Some(Cut {
-                offset: end.offset,
-                bytes: len - end.offset,
-                saved,
-                what: fault.to_string(),
-            });
+            report.cut = Some(Cut { offset: end.offset, bytes: len - end.offset, saved, what: fault.to_string() });
         }
         let synced = self.known_synced(from).0;
         if same_boot && synced < end.offset {
@@ -163,16 +152,8 @@ impl LocalLog {
     ///
     /// # Errors
     /// What `apply` gives; [`Error::Damaged`] when what was synced can't be read; [`Error::Io`].
-    pub fn follow(
-        &self,
-        from: LogPoint,
-        apply: &mut dyn FnMut(&Frame<'_>) -> Result<()>,
-    ) -> Result<LogPoint> {
-        assert_eq!(
-            self.tail.lock().access,
-            Access::Read,
-            "only readers follow a log"
-        );
+    pub fn follow(&self, from: LogPoint, apply: &mut dyn FnMut(&Frame<'_>) -> Result<()>) -> Result<LogPoint> {
+        assert_eq!(self.tail.lock().access, Access::Read, "only readers follow a log");
         let io = |error| self.io(error);
         let status = Status::read(&*self.file, self.header.log_id).map_err(io)?;
         let synced = status.map_or(PAGE_BYTES, |status| status.synced_offset);
@@ -208,9 +189,7 @@ impl LocalLog {
 
     /// Offset and height up to which the log is known to have been synced.
     fn known_synced(&self, from: LogPoint) -> (u64, Height) {
-        let slot = self.found.map_or((0, Height::ZERO), |status| {
-            (status.synced_offset, status.synced_height)
-        });
+        let slot = self.found.map_or((0, Height::ZERO), |status| (status.synced_offset, status.synced_height));
         slot.max((from.offset, from.height))
     }
 
@@ -224,24 +203,15 @@ impl LocalLog {
         same_boot: bool,
     ) -> Result<Option<Damage>> {
         let what = fault.map_or_else(|| "the file ends here".to_owned(), Fault::to_string);
-        let damage = |why: String| {
-            Ok(Some(Damage {
-                offset: end.offset,
-                what: format!("{what}; {why}"),
-            }))
-        };
+        let damage = |why: String| Ok(Some(Damage { offset: end.offset, what: format!("{what}; {why}") }));
         let (synced, height) = self.known_synced(from);
         if end.offset < synced || end.height < height {
-            return damage(format!(
-                "the log was synced up to height {height} and offset {synced}"
-            ));
+            return damage(format!("the log was synced up to height {height} and offset {synced}"));
         }
         if fault.is_none() {
             return Ok(None);
         }
-        let later = self
-            .find_later_frames(end, len)
-            .map_err(|error| self.io(error))?;
+        let later = self.find_later_frames(end, len).map_err(|error| self.io(error))?;
         match later {
             Some(later) if later.synced > end.height => damage(format!(
                 "a later frame, at offset {}, says that the log was synced up to height {}",
@@ -271,10 +241,7 @@ impl LocalLog {
                 if may_begin_frame(&bytes[next..], &end, len - offset) {
                     let head = read_head(self, offset, len)?;
                     if let Ok(head) = FrameHead::parse(&head, &self.envelope, offset) {
-                        let later = found.get_or_insert(LaterFrames {
-                            offset,
-                            synced: Height::ZERO,
-                        });
+                        let later = found.get_or_insert(LaterFrames { offset, synced: Height::ZERO });
                         later.synced = later.synced.max(head.synced);
                         step = head.frame_bytes as usize;
                     }
@@ -301,11 +268,9 @@ impl LocalLog {
             return Ok(None);
         }
         let (path, aside) = self.create_aside(from)?;
-        let saved = copy_chunks(&*self.file, from, to, |bytes, at| {
-            aside.write_at(bytes, at - from)
-        })
-        .and_then(|()| aside.sync_data())
-        .and_then(|()| self.storage.sync_dir(directory(&self.path)));
+        let saved = copy_chunks(&*self.file, from, to, |bytes, at| aside.write_at(bytes, at - from))
+            .and_then(|()| aside.sync_data())
+            .and_then(|()| self.storage.sync_dir(directory(&self.path)));
         if let Err(error) = saved {
             // Half a copy helps nobody; the original is still in the log.
             let _ = self.storage.remove(&path);
@@ -334,17 +299,12 @@ impl LocalLog {
 
     /// Writes bytes once more at their place, so that the next sync tells the truth about them.
     fn rewrite(&self, from: u64, to: u64) -> io::Result<()> {
-        copy_chunks(&*self.file, from, to, |bytes, at| {
-            self.file.write_at(bytes, at)
-        })
+        copy_chunks(&*self.file, from, to, |bytes, at| self.file.write_at(bytes, at))
     }
 
     fn append_open_record(&self, opening: &Opening) -> Result<()> {
         let mut tail = self.tail.lock();
-        let record = OpenRecord {
-            nonce: opening.nonce,
-            writer: opening.writer,
-        };
+        let record = OpenRecord { nonce: opening.nonce, writer: opening.writer };
         let synced = self.durable_height();
         let (frame, end) = open_record(&self.envelope, &tail.end, synced, opening.now, &record);
         self.append_frame(&mut tail, &frame, end, Durability::Process)?;
@@ -368,10 +328,7 @@ fn may_begin_frame(bytes: &[u8], last: &LogPoint, left: u64) -> bool {
         return false;
     };
     let field = |at| u64::from_le_bytes(super::header::array(bytes, at));
-    u64::from(frame) <= left
-        && (1..=2).contains(&bytes[12])
-        && field(14) >= last.height.0
-        && field(22) >= last.time.0
+    u64::from(frame) <= left && (1..=2).contains(&bytes[12]) && field(14) >= last.height.0 && field(22) >= last.time.0
 }
 
 fn copy_chunks(

@@ -22,11 +22,7 @@ impl Disk {
 
 /// `Path::parent` of a bare file name is empty, and means the working directory.
 fn directory_or_here(directory: &Path) -> &Path {
-    if directory.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        directory
-    }
+    if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
 }
 
 impl Storage for Disk {
@@ -37,10 +33,7 @@ impl Storage for Disk {
             OpenMode::Write => options.read(true).write(true),
             OpenMode::CreateNew => options.read(true).write(true).create_new(true),
         };
-        Ok(Arc::new(DiskFile {
-            file: options.open(path)?,
-            locks: locks::Locks::default(),
-        }))
+        Ok(Arc::new(DiskFile { file: options.open(path)?, locks: locks::Locks::default() }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -81,10 +74,7 @@ impl File for DiskFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
-            match self
-                .file
-                .read_at(&mut buffer[filled..], offset + filled as u64)
-            {
+            match self.file.read_at(&mut buffer[filled..], offset + filled as u64) {
                 Ok(0) => break,
                 Ok(bytes) => filled += bytes,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -134,12 +124,7 @@ impl File for DiskFile {
         // the engine's rule for its files: runs never change once they have their name, and of a log only bytes below
         // its known end are touched, which nothing rewrites with other bytes and which no cut reaches. A stranger who
         // shortens a file under the engine breaks that rule, and the process gets SIGBUS.
-        let map = unsafe {
-            memmap2::MmapOptions::new()
-                .offset(offset)
-                .len(len)
-                .map(&self.file)?
-        };
+        let map = unsafe { memmap2::MmapOptions::new().offset(offset).len(len).map(&self.file)? };
         Ok(Some(Mapping::new(map)))
     }
 
@@ -163,8 +148,7 @@ mod locks {
 
     #[allow(clippy::cast_possible_truncation)]
     fn exclusive(byte: u64) -> io::Result<libc::flock> {
-        let start = libc::off_t::try_from(byte)
-            .map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+        let start = libc::off_t::try_from(byte).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
         Ok(libc::flock {
             l_type: libc::F_WRLCK as libc::c_short,
             l_whence: libc::SEEK_SET as libc::c_short,
@@ -259,9 +243,7 @@ mod tests {
     fn a_growing_map_shows_what_is_written_later() {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::shared();
-        let file = disk
-            .open(&folder.path().join("file"), OpenMode::CreateNew)
-            .unwrap();
+        let file = disk.open(&folder.path().join("file"), OpenMode::CreateNew).unwrap();
         assert!(file.map(0, 10, false).is_err());
         let map = file.map(0, 1 << 20, true).unwrap().unwrap();
         file.write_at(&[7; 5000], 0).unwrap();

@@ -16,11 +16,7 @@ fn what_is_appended_is_read_and_outlives_a_close() {
             .iter()
             .enumerate()
             .map(|(i, content)| {
-                let durability = [
-                    Durability::Buffered,
-                    Durability::Process,
-                    Durability::Buffered,
-                ][i % 3];
+                let durability = [Durability::Buffered, Durability::Process, Durability::Buffered][i % 3];
                 put(&log, content, durability).unwrap()
             })
             .collect();
@@ -37,10 +33,7 @@ fn what_is_appended_is_read_and_outlives_a_close() {
         };
         check(&log);
         log.close().unwrap();
-        assert!(matches!(
-            put(&log, b"", Durability::Process),
-            Err(Error::ReadOnly(_))
-        ));
+        assert!(matches!(put(&log, b"", Durability::Process), Err(Error::ReadOnly(_))));
         check(&log);
         drop(log);
         let (log, report, seen) = bench.open(&opening(1, 11));
@@ -82,24 +75,17 @@ fn positions_that_lead_nowhere_are_errors() {
         let (log, ..) = bench.open(&opening(1, 10));
         let position = put(&log, b"content", Durability::Process).unwrap();
         let unwritten = put(&log, b"content", Durability::Buffered).unwrap();
-        for at in (0..position.offset() + 400)
-            .filter(|at| ![position.offset(), unwritten.offset()].contains(at))
-        {
+        for at in (0..position.offset() + 400).filter(|at| ![position.offset(), unwritten.offset()].contains(at)) {
             let error = log.read_body(Position::new(0, at)).unwrap_err();
             assert!(matches!(error, Error::Damaged { .. }), "{at}: {error}");
         }
         let frame = log.read_body(position).unwrap().frame_offset();
         let unwritten = log.read_body(unwritten).unwrap().frame_offset();
-        for at in
-            (0..position.offset() + 400).filter(|at| ![PAGE_BYTES, frame, unwritten].contains(at))
-        {
+        for at in (0..position.offset() + 400).filter(|at| ![PAGE_BYTES, frame, unwritten].contains(at)) {
             assert!(log.frame_meta(at).is_err(), "{at}");
         }
         assert!(log.read_body(Position::new(1, position.offset())).is_err());
-        assert!(
-            log.read_body(Position::new(0, Position::MAX_OFFSET))
-                .is_err()
-        );
+        assert!(log.read_body(Position::new(0, Position::MAX_OFFSET)).is_err());
     }
 }
 
@@ -107,20 +93,9 @@ fn positions_that_lead_nowhere_are_errors() {
 fn a_second_writer_is_refused_and_told_who_holds_the_log() {
     let bench = Bench::new();
     let (log, ..) = bench.open(&opening(1, 4711));
-    let error = open(&bench.storage, &bench.path, &opening(1, 2))
-        .err()
-        .unwrap();
-    let Error::Held {
-        holder: Some(holder),
-        ..
-    } = &error
-    else {
-        panic!("{error}")
-    };
-    assert_eq!(
-        holder,
-        "process 4711, started 1700000000.123456 s after 1970"
-    );
+    let error = open(&bench.storage, &bench.path, &opening(1, 2)).err().unwrap();
+    let Error::Held { holder: Some(holder), .. } = &error else { panic!("{error}") };
+    assert_eq!(holder, "process 4711, started 1700000000.123456 s after 1970");
     drop(log);
     bench.open(&opening(1, 2));
 }
@@ -153,10 +128,7 @@ fn a_full_device_refuses_a_commit_and_takes_the_next_one_when_there_is_room() {
 fn buffered_commits_wait_in_memory_while_the_device_is_full() {
     let bench = Bench::new();
     let (log, ..) = bench.open(&opening(1, 10));
-    bench
-        .faults
-        .capacity
-        .store(log.newest().offset + 10, Ordering::Relaxed);
+    bench.faults.capacity.store(log.newest().offset + 10, Ordering::Relaxed);
     let position = put(&log, b"kept", Durability::Buffered).unwrap();
     assert!(matches!(log.sync(Height(1)), Err(Error::NoSpace { .. })));
     assert_eq!(log.read_body(position).unwrap().content(), b"kept");
@@ -174,17 +146,10 @@ fn a_failed_write_or_sync_stops_writing_and_leaves_reading() {
         let bench = Bench::new();
         let (log, ..) = bench.open(&opening(1, 10));
         let position = put(&log, b"one", Durability::Process).unwrap();
-        let fault = if sync {
-            &bench.faults.sync
-        } else {
-            &bench.faults.write
-        };
+        let fault = if sync { &bench.faults.sync } else { &bench.faults.write };
         fault.store(true, Ordering::Relaxed);
-        let error = if sync {
-            log.sync(Height(1)).unwrap_err()
-        } else {
-            put(&log, b"two", Durability::Process).unwrap_err()
-        };
+        let error =
+            if sync { log.sync(Height(1)).unwrap_err() } else { put(&log, b"two", Durability::Process).unwrap_err() };
         assert!(matches!(error, Error::Io { .. }), "{error}");
         fault.store(false, Ordering::Relaxed);
         for error in [
@@ -203,10 +168,7 @@ fn a_failed_write_or_sync_stops_writing_and_leaves_reading() {
         let (log, report, _) = bench.open(&opening(1, 11));
         assert_eq!(report.commits, 1);
         let rewritten = bench.faults.rewritten.load(Ordering::Relaxed) - before;
-        assert_eq!(
-            (report.rewritten, rewritten),
-            (report.end.offset - 4096, report.rewritten)
-        );
+        assert_eq!((report.rewritten, rewritten), (report.end.offset - 4096, report.rewritten));
         assert_eq!(log.durable_height(), Height(1));
     }
 }
@@ -233,10 +195,7 @@ fn a_commit_for_another_height_is_a_conflict() {
     let mut frame = FrameBuilder::new();
     frame.begin(&meta(2)).unwrap();
     let newest = Height(0);
-    assert_eq!(
-        log.append(&mut frame).unwrap(),
-        Appended::Conflict { newest }
-    );
+    assert_eq!(log.append(&mut frame).unwrap(), Appended::Conflict { newest });
 }
 
 #[test]
@@ -267,8 +226,7 @@ fn readers_follow_a_writer_and_take_part_of_a_frame_for_the_end() {
     assert_eq!(reader.durable_height(), Height(3));
 
     let file = bench.storage.open(&bench.path, OpenMode::Write).unwrap();
-    file.write_at(&[90, 0, 0, 0, 90, 0, 0, 0, 1], end.offset)
-        .unwrap();
+    file.write_at(&[90, 0, 0, 0, 90, 0, 0, 0, 1], end.offset).unwrap();
     assert_eq!(follow(end), (end, vec![]));
     let error = put(&reader, b"", Durability::Process).unwrap_err();
     assert!(matches!(error, Error::ReadOnly(_)));
@@ -297,11 +255,7 @@ fn many_threads_read_while_one_appends() {
             });
         }
         for height in 1..=3_000u64 {
-            let durability = if height % 7 == 0 {
-                Durability::Process
-            } else {
-                Durability::Buffered
-            };
+            let durability = if height % 7 == 0 { Durability::Process } else { Durability::Buffered };
             let position = put(&log, &[height as u8; 100], durability).unwrap();
             published.lock().push((height, position));
             if height % 500 == 0 {

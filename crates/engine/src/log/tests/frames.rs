@@ -14,56 +14,24 @@ fn header() -> LogHeader {
 /// A frame with one of everything.
 fn sample() -> (Vec<u8>, LogPoint, LogPoint) {
     let envelope = Envelope::new(&header());
-    let before = LogPoint {
-        height: Height(41),
-        offset: 5_000,
-        ..header().base()
-    };
+    let before = LogPoint { height: Height(41), offset: 5_000, ..header().base() };
     let mut frame = FrameBuilder::new();
     frame
-        .begin(&CommitMeta {
-            durability: Durability::Sync,
-            actor: Some("anna"),
-            commit_id: Some([9; 16]),
-            ..meta(42)
-        })
+        .begin(&CommitMeta { durability: Durability::Sync, actor: Some("anna"), commit_id: Some([9; 16]), ..meta(42) })
         .unwrap();
     frame.define_grouping(GroupingId(2), "people").unwrap();
-    frame
-        .define_index(GroupingId(2), IndexId(3), b"by name")
-        .unwrap();
+    frame.define_index(GroupingId(2), IndexId(3), b"by name").unwrap();
     frame.drop_index(GroupingId(2), IndexId(1)).unwrap();
     frame.clear_grouping(GroupingId(300)).unwrap();
-    frame
-        .put(GROUPING, VersionKind::Json, b"k1", b"{}", [1; 16], None)
-        .unwrap();
+    frame.put(GROUPING, VersionKind::Json, b"k1", b"{}", [1; 16], None).unwrap();
     let births = [
         (IndexId(1), Birth::new(Height(7), 2)),
         (IndexId(2), Birth::new(Height(40), 5)), // its own: left out
     ];
-    let previous = Previous {
-        height: Height(40),
-        place: 5,
-        position: Position::new(0, 4_200),
-        births: &births[..],
-    };
-    frame
-        .put(
-            GROUPING,
-            VersionKind::Raw,
-            b"k2",
-            b"raw",
-            [2; 16],
-            Some(&previous),
-        )
-        .unwrap();
-    let previous = Previous {
-        births: &births[1..],
-        ..previous
-    };
-    frame
-        .delete(GROUPING, b"k3", [3; 16], Some(&previous))
-        .unwrap();
+    let previous = Previous { height: Height(40), place: 5, position: Position::new(0, 4_200), births: &births[..] };
+    frame.put(GROUPING, VersionKind::Raw, b"k2", b"raw", [2; 16], Some(&previous)).unwrap();
+    let previous = Previous { births: &births[1..], ..previous };
+    frame.delete(GROUPING, b"k3", [3; 16], Some(&previous)).unwrap();
     let end = frame.seal(envelope, &before, Height(40));
     assert_eq!(frame.positions().count(), 3);
     assert_eq!(frame.position(0), None);
@@ -123,34 +91,13 @@ fn everything_in_a_frame_comes_back() {
         }
     );
     let operations: Vec<_> = frame.operations().collect();
-    assert!(matches!(
-        operations[0],
-        Operation::DefineGrouping {
-            id: GroupingId(2),
-            name: "people"
-        }
-    ));
+    assert!(matches!(operations[0], Operation::DefineGrouping { id: GroupingId(2), name: "people" }));
     assert!(matches!(
         operations[1],
-        Operation::DefineIndex {
-            grouping: GroupingId(2),
-            index: IndexId(3),
-            definition: b"by name"
-        }
+        Operation::DefineIndex { grouping: GroupingId(2), index: IndexId(3), definition: b"by name" }
     ));
-    assert!(matches!(
-        operations[2],
-        Operation::DropIndex {
-            grouping: GroupingId(2),
-            index: IndexId(1)
-        }
-    ));
-    assert!(matches!(
-        operations[3],
-        Operation::ClearGrouping {
-            grouping: GroupingId(300)
-        }
-    ));
+    assert!(matches!(operations[2], Operation::DropIndex { grouping: GroupingId(2), index: IndexId(1) }));
+    assert!(matches!(operations[3], Operation::ClearGrouping { grouping: GroupingId(300) }));
     let versions: Vec<_> = operations[4..]
         .iter()
         .map(|operation| match operation {
@@ -159,14 +106,7 @@ fn everything_in_a_frame_comes_back() {
         })
         .collect();
     assert_eq!(versions.len(), 3);
-    let read = |i: usize| {
-        (
-            versions[i].place,
-            versions[i].kind,
-            versions[i].key,
-            versions[i].content,
-        )
-    };
+    let read = |i: usize| (versions[i].place, versions[i].kind, versions[i].key, versions[i].content);
     assert_eq!(read(0), (4, VersionKind::Json, &b"k1"[..], &b"{}"[..]));
     assert_eq!(read(1), (5, VersionKind::Raw, &b"k2"[..], &b"raw"[..]));
     assert_eq!(read(2), (6, VersionKind::Deleted, &b"k3"[..], &b""[..]));
@@ -184,9 +124,7 @@ fn a_commit_of_one_record_costs_at_most_64_bytes() {
     let mut frame = FrameBuilder::new();
     frame.begin(&meta(1)).unwrap();
     let (key, content) = ([b'k'; 20], [b'c'; 300]);
-    frame
-        .put(GROUPING, VersionKind::Raw, &key, &content, [0; 16], None)
-        .unwrap();
+    frame.put(GROUPING, VersionKind::Raw, &key, &content, [0; 16], None).unwrap();
     frame.seal(Envelope::new(&header()), &header().base(), Height(0));
     let overhead = frame.bytes().len() - key.len() - content.len() - SALT_BYTES;
     assert_eq!(overhead, 55);
@@ -199,10 +137,7 @@ fn no_flipped_bit_and_no_cut_passes_for_the_frame() {
     for bit in 0..bytes.len() * 8 {
         let mut flipped = bytes.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
-        assert!(
-            Frame::parse(&flipped, envelope, &before).is_err(),
-            "bit {bit}"
-        );
+        assert!(Frame::parse(&flipped, envelope, &before).is_err(), "bit {bit}");
     }
     for len in 0..bytes.len() {
         let fault = Frame::parse(&bytes[..len], envelope, &before).unwrap_err();
@@ -215,25 +150,16 @@ fn a_frame_elsewhere_or_after_another_is_refused() {
     let (bytes, before, _) = sample();
     let envelope = Envelope::new(&header());
     let parse = |envelope, before: LogPoint| Frame::parse(&bytes, envelope, &before).unwrap_err();
-    let moved = LogPoint {
-        offset: 5_001,
-        ..before
-    };
+    let moved = LogPoint { offset: 5_001, ..before };
     assert_eq!(parse(envelope, moved), Fault::HeadChecksum);
     let mut other = header();
     other.generation = 1;
     assert_eq!(parse(Envelope::new(&other), before), Fault::HeadChecksum);
     other = LogHeader::new([0; 16], Timestamp(0));
     assert_eq!(parse(Envelope::new(&other), before), Fault::HeadChecksum);
-    let gap = LogPoint {
-        height: Height(40),
-        ..before
-    };
+    let gap = LogPoint { height: Height(40), ..before };
     assert!(matches!(parse(envelope, gap), Fault::Height { .. }));
-    let late = LogPoint {
-        time: Timestamp(1_043),
-        ..before
-    };
+    let late = LogPoint { time: Timestamp(1_043), ..before };
     assert!(matches!(parse(envelope, late), Fault::Time { .. }));
     let fork = LogPoint { chain: 1, ..before };
     assert_eq!(parse(envelope, fork), Fault::ChainValue);
@@ -253,33 +179,19 @@ fn limits_are_checked_before_anything_is_added() {
     let mut frame = FrameBuilder::new();
     frame.begin(&meta(1)).unwrap();
     let put = |frame: &mut FrameBuilder, key: usize, content: usize| {
-        frame.put(
-            GROUPING,
-            VersionKind::Raw,
-            &vec![0; key],
-            &vec![0; content],
-            [0; 16],
-            None,
-        )
+        frame.put(GROUPING, VersionKind::Raw, &vec![0; key], &vec![0; content], [0; 16], None)
     };
     use crate::limits::{CONTENT_BYTES, UNIT_KEY_BYTES};
     assert!(put(&mut frame, UNIT_KEY_BYTES + 1, 0).is_err());
     assert!(put(&mut frame, 0, CONTENT_BYTES + 1).is_err());
     assert!(frame.define_grouping(GroupingId(1), "").is_err());
-    assert!(
-        frame
-            .define_grouping(GroupingId(1), &"n".repeat(256))
-            .is_err()
-    );
+    assert!(frame.define_grouping(GroupingId(1), &"n".repeat(256)).is_err());
     assert_eq!(frame.count(), 0);
     for _ in 0..3 {
         put(&mut frame, 1, CONTENT_BYTES).unwrap();
     }
     let error = put(&mut frame, 1, CONTENT_BYTES).unwrap_err();
-    assert!(
-        matches!(error, crate::Error::TooLarge { what: "commit", .. }),
-        "{error}"
-    );
+    assert!(matches!(error, crate::Error::TooLarge { what: "commit", .. }), "{error}");
     assert_eq!(frame.count(), 3);
     let end = frame.seal(Envelope::new(&header()), &header().base(), Height(0));
     let parsed = Frame::parse(frame.bytes(), Envelope::new(&header()), &header().base()).unwrap();
@@ -300,34 +212,20 @@ const HEIGHT: u64 = 1 << 40;
 const OFFSET: u64 = 1 << 35;
 
 fn writes() -> impl Strategy<Value = Vec<Write>> {
-    let kind = prop_oneof![
-        Just(VersionKind::Json),
-        Just(VersionKind::Raw),
-        Just(VersionKind::Deleted)
-    ];
+    let kind = prop_oneof![Just(VersionKind::Json), Just(VersionKind::Raw), Just(VersionKind::Deleted)];
     let births = prop::collection::vec((1u32.., 0..HEIGHT, any::<u32>()), 0..5);
     let previous = prop::option::of((1..HEIGHT, any::<u32>(), 4096..OFFSET, births));
     let bytes = |max| prop::collection::vec(any::<u8>(), 0..max);
-    let write = (
-        kind,
-        1u32..,
-        bytes(300),
-        bytes(2000),
-        any::<[u8; 16]>(),
-        previous,
-    )
-        .prop_map(|(kind, grouping, key, content, salt, previous)| Write {
+    let write = (kind, 1u32.., bytes(300), bytes(2000), any::<[u8; 16]>(), previous).prop_map(
+        |(kind, grouping, key, content, salt, previous)| Write {
             kind,
             grouping,
             key,
-            content: if kind == VersionKind::Deleted {
-                Vec::new()
-            } else {
-                content
-            },
+            content: if kind == VersionKind::Deleted { Vec::new() } else { content },
             salt,
             previous,
-        });
+        },
+    );
     prop::collection::vec(write, 0..12)
 }
 

@@ -19,11 +19,7 @@ pub(super) const GROUPING: GroupingId = GroupingId(1);
 
 pub(super) fn opening(boot: u8, pid: u32) -> Opening {
     Opening {
-        writer: Writer {
-            boot_id: [boot; 16],
-            pid,
-            started: 1_700_000_000_123_456,
-        },
+        writer: Writer { boot_id: [boot; 16], pid, started: 1_700_000_000_123_456 },
         nonce: [pid as u8; 16],
         log_id: LOG_ID,
         now: Timestamp(1_000),
@@ -60,20 +56,10 @@ pub(super) fn open(
 pub(super) fn put(log: &LocalLog, content: &[u8], durability: Durability) -> Result<Position> {
     let mut frame = FrameBuilder::new();
     let height = log.newest().height.0 + 1;
-    let meta = CommitMeta {
-        durability,
-        ..meta(height)
-    };
+    let meta = CommitMeta { durability, ..meta(height) };
     frame.begin(&meta)?;
     let key = format!("key {height}");
-    let place = frame.put(
-        GROUPING,
-        VersionKind::Raw,
-        key.as_bytes(),
-        content,
-        [7; 16],
-        None,
-    )?;
+    let place = frame.put(GROUPING, VersionKind::Raw, key.as_bytes(), content, [7; 16], None)?;
     assert!(matches!(log.append(&mut frame)?, Appended::At(point) if point.height.0 == height));
     Ok(frame.position(place).unwrap())
 }
@@ -115,12 +101,7 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let faults = Arc::new(Faults::default());
         faults.capacity.store(u64::MAX, Ordering::Relaxed);
-        Bench {
-            path: folder.path().join("log"),
-            folder,
-            storage: Arc::new(FaultyDisk(Arc::clone(&faults))),
-            faults,
-        }
+        Bench { path: folder.path().join("log"), folder, storage: Arc::new(FaultyDisk(Arc::clone(&faults))), faults }
     }
 
     pub fn open(&self, opening: &Opening) -> (LocalLog, Recovery, Vec<Seen>) {
@@ -149,10 +130,7 @@ struct FaultyFile {
 
 impl Storage for FaultyDisk {
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn File>> {
-        Ok(Arc::new(FaultyFile {
-            file: Disk.open(path, mode)?,
-            faults: Arc::clone(&self.0),
-        }))
+        Ok(Arc::new(FaultyFile { file: Disk.open(path, mode)?, faults: Arc::clone(&self.0) }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

@@ -94,11 +94,7 @@ fn damage_below_the_synced_height_leaves_the_log_read_only() {
                 let (log, report) = flip(&bench, &whole, at, boot);
                 let damage = report.damage.unwrap();
                 assert_eq!(damage.offset, ends[frame]);
-                assert!(
-                    damage.what.contains("synced up to height 3"),
-                    "{}",
-                    damage.what
-                );
+                assert!(damage.what.contains("synced up to height 3"), "{}", damage.what);
                 assert_eq!(report.commits, frame as u64);
                 assert_eq!(report.cut, None);
                 let error = put(&log, b"", Durability::Process).unwrap_err();
@@ -146,11 +142,7 @@ fn a_later_frame_that_knows_of_a_sync_is_believed_after_a_restart() {
     let whole = fs::read(&bench.path).unwrap();
     let (_, report) = flip(&bench, &whole, start + 20, 2);
     let damage = report.damage.unwrap();
-    assert!(
-        damage.what.contains("synced up to height 1"),
-        "{}",
-        damage.what
-    );
+    assert!(damage.what.contains("synced up to height 1"), "{}", damage.what);
 }
 
 #[test]
@@ -214,9 +206,7 @@ fn recovery_begins_at_a_point_that_fits() {
             heights.push(frame.height().0);
             // Everything up to the frame can be read already.
             for operation in frame.operations() {
-                let Operation::Version(version) = operation else {
-                    panic!("{operation:?}")
-                };
+                let Operation::Version(version) = operation else { panic!("{operation:?}") };
                 assert_eq!(log.read_body(version.position).unwrap().content(), b"x");
             }
             Ok(())
@@ -250,11 +240,6 @@ fn a_reader_reports_damage_to_what_was_synced() {
     bytes[ends[0] as usize + 20] ^= 1;
     fs::write(&bench.path, &bytes).unwrap();
     let reader = LocalLog::open_reader(&bench.storage, &bench.path).unwrap();
-    let error = reader
-        .follow(reader.header().base(), &mut |_| Ok(()))
-        .unwrap_err();
-    assert!(
-        matches!(&error, Error::Damaged { offset, .. } if *offset == ends[0]),
-        "{error}"
-    );
+    let error = reader.follow(reader.header().base(), &mut |_| Ok(())).unwrap_err();
+    assert!(matches!(&error, Error::Damaged { offset, .. } if *offset == ends[0]), "{error}");
 }
