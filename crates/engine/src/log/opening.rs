@@ -103,6 +103,10 @@ impl LocalLog {
         if point.offset <= base.offset {
             return Ok(same(base.height, base.offset, base.chain));
         }
+        let len = self.file.len().map_err(|error| self.io(error))?;
+        if point.offset > len {
+            return Ok(false);
+        }
         let status = Status::read(&*self.file, self.header.log_id);
         if let Some(status) = status.map_err(|error| self.io(error))?
             && status.synced_offset == point.offset
@@ -113,15 +117,9 @@ impl LocalLog {
                 status.synced_chain,
             ));
         }
-        let len = self.file.len().map_err(|error| self.io(error))?;
         let head = read_head(self, point.offset, len).map_err(|error| self.io(error))?;
         let head = FrameHead::parse(&head, &self.envelope, point.offset);
         Ok(head.is_ok_and(|head| head.follows(point).is_ok()))
-    }
-
-    /// The status slot that was found when the log was opened.
-    pub fn found_status(&self) -> Option<&Status> {
-        self.found.as_ref()
     }
 }
 

@@ -39,7 +39,7 @@ impl Storage for Disk {
         };
         Ok(Arc::new(DiskFile {
             file: options.open(path)?,
-            locks: locks::Locks::default(),
+            locks: locks::Locks::new(),
         }))
     }
 
@@ -158,7 +158,6 @@ mod locks {
     use nix::fcntl::{FcntlArg, fcntl};
     use nix::libc;
 
-    #[derive(Default)]
     pub(super) struct Locks;
 
     #[allow(clippy::cast_possible_truncation)]
@@ -175,6 +174,10 @@ mod locks {
     }
 
     impl Locks {
+        pub(super) fn new() -> Locks {
+            Locks
+        }
+
         pub(super) fn try_lock(&self, file: &fs::File, byte: u64) -> io::Result<bool> {
             match fcntl(file, FcntlArg::F_OFD_SETLK(&exclusive(byte)?)) {
                 Ok(_) => Ok(true),
@@ -198,12 +201,17 @@ mod locks {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::{fs, io};
 
-    #[derive(Default)]
     pub(super) struct Locks {
         held: AtomicBool,
     }
 
     impl Locks {
+        pub(super) fn new() -> Locks {
+            Locks {
+                held: AtomicBool::new(false),
+            }
+        }
+
         pub(super) fn try_lock(&self, file: &fs::File, _byte: u64) -> io::Result<bool> {
             match file.try_lock() {
                 Ok(()) => {
