@@ -46,11 +46,12 @@ impl LocalLog {
         if LogHeader::is_unfinished(&page, len) {
             make(&*file, opening).map_err(io)?;
         }
+        let header = LogHeader::decode(path, &read_page(&*file).map_err(io)?)?;
         if len <= PAGE_BYTES {
-            // Whoever made the file may have been stopped before this.
+            // Whoever made the file may have been stopped before these.
+            file.set_len(PAGE_BYTES).map_err(io)?;
             storage.sync_dir(directory(path)).map_err(io)?;
         }
-        let header = LogHeader::decode(path, &read_page(&*file).map_err(io)?)?;
         if !header.writable() {
             return Err(Error::Format {
                 path: path.to_owned(),
