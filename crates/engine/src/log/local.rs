@@ -310,7 +310,7 @@ impl LocalLog {
         self.durable.store(point.height.0, Ordering::Release);
     }
 
-    /// Calls `then` with the bytes from `offset` on: at least `guess`, or up to the log's end.
+    /// Copies `guess` bytes from `offset` on, or fewer where the log ends before.
     fn copy(&self, offset: u64, end: u64, guess: usize) -> Result<Vec<u8>> {
         let mut bytes = vec![0; (guess as u64).min(end - offset) as usize];
         let read = self.file.read_at(&mut bytes, offset);

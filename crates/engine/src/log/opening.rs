@@ -42,11 +42,12 @@ impl LocalLog {
         if LogHeader::is_unfinished(&page, len) {
             make(&*file, opening).map_err(io)?;
         }
+        let header = LogHeader::decode(path, &read_page(&*file).map_err(io)?)?;
         if len <= PAGE_BYTES {
-            // Whoever made the file may have been stopped before this.
+            // Whoever made the file may have been stopped before these.
+            file.set_len(PAGE_BYTES).map_err(io)?;
             storage.sync_dir(directory(path)).map_err(io)?;
         }
-        let header = LogHeader::decode(path, &read_page(&*file).map_err(io)?)?;
         if !header.writable() {
             return Err(Error::Format {
                 path: path.to_owned(),
@@ -83,21 +84,19 @@ impl LocalLog {
         if point.offset <= base.offset {
             return Ok(same(base.height, base.offset, base.chain));
         }
+        let len = self.file.len().map_err(|error| self.io(error))?;
+        if point.offset > len {
+            return Ok(false);
+        }
         let status = Status::read(&*self.file, self.header.log_id);
         if let Some(status) = status.map_err(|error| self.io(error))?
             && status.synced_offset == point.offset
         {
             return Ok(same(status.synced_height, status.synced_offset, status.synced_chain));
         }
-        let len = self.file.len().map_err(|error| self.io(error))?;
         let head = read_head(self, point.offset, len).map_err(|error| self.io(error))?;
         let head = FrameHead::parse(&head, &self.envelope, point.offset);
         Ok(head.is_ok_and(|head| head.follows(point).is_ok()))
-    }
-
-    /// The status slot that was found when the log was opened.
-    pub fn found_status(&self) -> Option<&Status> {
-        self.found.as_ref()
     }
 }
 

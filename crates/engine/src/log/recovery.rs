@@ -90,6 +90,7 @@ impl LocalLog {
         assert_eq!(self.tail.lock().access, Access::Recover, "recovery is done once, by a writer");
         let io = |error| self.io(error);
         let len = self.file.len().map_err(io)?;
+        self.check_start(from, len)?;
         let mut report = Recovery::default();
         let mut boot_id = self.found.map(|status| status.writer.boot_id);
         let fault = {
@@ -158,6 +159,7 @@ impl LocalLog {
         let status = Status::read(&*self.file, self.header.log_id).map_err(io)?;
         let synced = status.map_or(PAGE_BYTES, |status| status.synced_offset);
         let len = self.file.len().map_err(io)?;
+        self.check_start(from, len)?;
         if len > from.offset.max(synced) {
             self.file.sync_data().map_err(io)?;
         }
@@ -180,6 +182,14 @@ impl LocalLog {
         self.tail.lock().end = end;
         self.set_synced(end);
         Ok(end)
+    }
+
+    /// Nothing beyond the end of the file may ever count as part of the log: it could not be touched in the map.
+    fn check_start(&self, from: LogPoint, len: u64) -> Result<()> {
+        if from.offset > len {
+            return Err(self.damaged(len, format!("the log once had {} bytes", from.offset)));
+        }
+        Ok(())
     }
 
     fn reader(&self, from: LogPoint, limit: u64) -> FrameReader {

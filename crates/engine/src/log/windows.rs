@@ -54,3 +54,26 @@ impl Windows {
         Ok(mapping.as_ref().map(|bytes| &bytes[(offset - start) as usize..to]))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::disk::Disk;
+    use crate::storage::{OpenMode, Storage};
+
+    #[test]
+    fn what_lies_across_the_border_of_two_windows_is_whole_in_the_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = Disk.open(&folder.path().join("log"), OpenMode::CreateNew).unwrap();
+        let border = 3 << WINDOW_BITS;
+        file.write_at(b"before|after", border - 7).unwrap(); // the rest of the file is a hole
+        let windows = Windows::new();
+        let bytes = |offset, end| windows.bytes(&*file, offset, end).unwrap().unwrap();
+        assert_eq!(bytes(border - 7, border + 5), b"before|after");
+        assert_eq!(bytes(border, border + 5), b"after");
+        assert_eq!(bytes(border - 7, border - 7), b"");
+        file.write_at(b"!", border + 5).unwrap();
+        assert_eq!(bytes(border - 7, border + 6), b"before|after!");
+        assert_eq!(bytes(1 << WINDOW_BITS, border).len(), SPAN);
+    }
+}

@@ -33,7 +33,7 @@ impl Storage for Disk {
             OpenMode::Write => options.read(true).write(true),
             OpenMode::CreateNew => options.read(true).write(true).create_new(true),
         };
-        Ok(Arc::new(DiskFile { file: options.open(path)?, locks: locks::Locks::default() }))
+        Ok(Arc::new(DiskFile { file: options.open(path)?, locks: locks::Locks::new() }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -143,7 +143,6 @@ mod locks {
     use nix::fcntl::{FcntlArg, fcntl};
     use nix::libc;
 
-    #[derive(Default)]
     pub(super) struct Locks;
 
     #[allow(clippy::cast_possible_truncation)]
@@ -159,6 +158,10 @@ mod locks {
     }
 
     impl Locks {
+        pub(super) fn new() -> Locks {
+            Locks
+        }
+
         pub(super) fn try_lock(&self, file: &fs::File, byte: u64) -> io::Result<bool> {
             match fcntl(file, FcntlArg::F_OFD_SETLK(&exclusive(byte)?)) {
                 Ok(_) => Ok(true),
@@ -182,12 +185,15 @@ mod locks {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::{fs, io};
 
-    #[derive(Default)]
     pub(super) struct Locks {
         held: AtomicBool,
     }
 
     impl Locks {
+        pub(super) fn new() -> Locks {
+            Locks { held: AtomicBool::new(false) }
+        }
+
         pub(super) fn try_lock(&self, file: &fs::File, _byte: u64) -> io::Result<bool> {
             match file.try_lock() {
                 Ok(()) => {

@@ -198,6 +198,9 @@ fn limits_are_checked_before_anything_is_added() {
     assert_eq!(parsed.end(), end);
 }
 
+/// Height, place and offset of a version, and births as index, height and place.
+type Replaced = (u64, u32, u64, Vec<(u32, u64, u32)>);
+
 #[derive(Clone, Debug)]
 struct Write {
     kind: VersionKind,
@@ -205,7 +208,7 @@ struct Write {
     key: Vec<u8>,
     content: Vec<u8>,
     salt: [u8; 16],
-    previous: Option<(u64, u32, u64, Vec<(u32, u64, u32)>)>,
+    previous: Option<Replaced>,
 }
 
 const HEIGHT: u64 = 1 << 40;

@@ -217,6 +217,24 @@ fn recovery_begins_at_a_point_that_fits() {
 }
 
 #[test]
+fn a_point_beyond_the_end_of_the_file_does_not_fit() {
+    let bench = Bench::new();
+    let (log, ..) = bench.open(&opening(1, 10));
+    put(&log, b"x", Durability::Process).unwrap();
+    let end = log.checkpoint().unwrap();
+    drop(log);
+    let file = bench.storage.open(&bench.path, OpenMode::Write).unwrap();
+    file.set_len(end.offset - 1).unwrap();
+    let log = LocalLog::open_writer(&bench.storage, &bench.path, &opening(1, 11)).unwrap();
+    assert!(!log.fits(&end).unwrap());
+    let error = log.recover(end, &opening(1, 11), &mut |_| Ok(())).unwrap_err();
+    assert!(matches!(error, Error::Damaged { .. }), "{error}");
+    let reader = LocalLog::open_reader(&bench.storage, &bench.path).unwrap();
+    let error = reader.follow(end, &mut |_| Ok(())).unwrap_err();
+    assert!(matches!(error, Error::Damaged { .. }), "{error}");
+}
+
+#[test]
 fn copies_that_are_both_written_to_look_different() {
     let bench = Bench::new();
     abandoned(&bench, 1, 1, 0);
