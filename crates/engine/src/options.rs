@@ -49,7 +49,7 @@ impl StoreOptions {
         Ok(StoreOptions {
             memory_limit: 512 << 20,
             durability: Durability::default(),
-            storage: Arc::new(Disk::new()),
+            storage: Disk::shared(),
             environment: Arc::new(system),
             background: Background::default(),
         })

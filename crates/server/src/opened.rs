@@ -6,6 +6,7 @@ use libimmuxdb::{Chain, Durability, Grouping, Store, StoreOptions};
 
 use crate::configuration::{ImmuxDBConfiguration, Resolved};
 use crate::failure::{Failure, Result, nearest};
+use crate::output::note;
 
 /// An open store, and the chain that the settings name.
 pub struct Opened {
@@ -32,6 +33,7 @@ impl Opened {
             .help(suggestion(name, &chains, "it comes to be with its first write")));
         }
         let chain = store.chain(name)?;
+        report_recovery(&chain);
         Ok(Opened { store, chain })
     }
 
@@ -55,6 +57,7 @@ impl Opened {
     pub fn to_write(configuration: &ImmuxDBConfiguration) -> Result<Opened> {
         let store = Store::open(&configuration.data_root, options(configuration)?)?;
         let chain = store.chain(&configuration.chain)?;
+        report_recovery(&chain);
         Ok(Opened { store, chain })
     }
 
@@ -78,6 +81,26 @@ impl Opened {
     pub fn close(self) -> Result<()> {
         drop(self.chain);
         Ok(self.store.close()?)
+    }
+}
+
+/// Says what opening found that a user should know.
+fn report_recovery(chain: &Chain) {
+    let recovery = chain.recovery();
+    if let Some(cut) = &recovery.cut {
+        let saved = cut.saved.as_ref().map_or_else(String::new, |path| format!(", and saved as {}", path.display()));
+        note(format_args!(
+            "the log ended with an unfinished commit: {} bytes at offset {} were cut off{saved}",
+            cut.bytes, cut.offset
+        ));
+    }
+    if let Some(damage) = &recovery.damage {
+        note(format_args!("the log is damaged, so the chain is read-only: {damage}"));
+    }
+    match recovery.ignored_runs {
+        0 => (),
+        1 => note("1 run of the index does not fit the log, and is made again"),
+        runs => note(format_args!("{runs} runs of the index do not fit the log, and are made again")),
     }
 }
 

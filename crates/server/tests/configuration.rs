@@ -1,5 +1,7 @@
 //! Settings, as a user meets them.
 
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
 mod support;
 
 use support::{Place, outcome};

@@ -1,5 +1,7 @@
 //! Loading files.
 
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
 mod support;
 
 use std::io::Write;

@@ -1,5 +1,7 @@
 //! Lists of units, by key and by index, and indexes.
 
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
 mod support;
 
 use std::process::Stdio;

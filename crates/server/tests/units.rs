@@ -1,5 +1,7 @@
 //! Writing, reading, deleting and reverting single units.
 
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
 mod support;
 
 use serde_json::json;

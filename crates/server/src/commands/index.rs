@@ -153,8 +153,13 @@ impl List {
         ]);
         for grouping in groupings {
             for index in grouping.indexes() {
-                let item =
-                    Item { grouping: grouping.name(), index: &index.name, definition: index.definition.to_string() };
+                let item = Item {
+                    grouping: grouping.name(),
+                    index: &index.name,
+                    definition: index.definition.to_string(),
+                    since: index.since.0,
+                    ready: index.ready,
+                };
                 list.item(&item, || {
                     let state = if item.ready { "" } else { " (being filled)" };
                     vec![

@@ -1,7 +1,6 @@
 //! `immuxdb scan`: units in order, by their keys or by an index, now or in the past.
 
 use std::ffi::OsString;
-use std::io::Write;
 
 use clap::Args;
 use libimmuxdb::index::{IndexDefinition, decode_key};
@@ -16,7 +15,7 @@ use crate::index_value::{index_key, index_prefix};
 use crate::moment::Moment;
 use crate::opened::Opened;
 use crate::output::{
-    Column, ContentFields, KeyFields, List, Output, kind_name, printable_text, shown_content, shown_key,
+    Column, ContentFields, KeyFields, List, Output, kind_name, note, printable_text, shown_content, shown_key,
 };
 
 /// List units in order
@@ -214,9 +213,4 @@ fn shown_value(value: &Value) -> String {
         Value::String(text) => printable_text(text),
         other => printable_text(&other.to_string()),
     }
-}
-
-/// Says something beside the output. When that fails, it is not worth an error.
-fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "note: {text}");
 }

@@ -101,6 +101,11 @@ impl Output {
     }
 }
 
+/// Says something on standard error, beside the output. When that fails, it is not worth an error.
+pub fn note(text: impl fmt::Display) {
+    let _ = writeln!(io::stderr(), "note: {text}");
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use std::cell::RefCell;

@@ -1,5 +1,6 @@
 //! Runs the built binary in a directory of its own.
 #![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use std::io::Write;
 use std::path::Path;
