@@ -191,10 +191,7 @@ impl Shared {
     ) -> Result<Option<NumberedRun>> {
         let number = {
             let mut runs = self.runs.lock();
-            if !runs.directory_made {
-                make_directory(&*self.options.storage, &self.index_directory)?;
-                runs.directory_made = true;
-            }
+            self.have_index_directory(&mut runs)?;
             runs.next += 1;
             runs.next - 1
         };
@@ -218,6 +215,7 @@ impl Shared {
         change_view: impl Fn(&mut View),
     ) -> Result<()> {
         let mut runs = self.runs.lock();
+        self.have_index_directory(&mut runs)?;
         let mut in_force = runs.in_force.clone();
         change_runs(&mut in_force);
         if !runs.manifest_held_back {
@@ -243,6 +241,14 @@ impl Shared {
             view.runs.clone_from(&newest_first);
             change_view(view);
         });
+        Ok(())
+    }
+
+    fn have_index_directory(&self, runs: &mut Runs) -> Result<()> {
+        if !runs.directory_made {
+            make_directory(&*self.options.storage, &self.index_directory)?;
+            runs.directory_made = true;
+        }
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use super::fault::{BodyFault, Fault};
 use super::head::{Envelope, FrameHead, FrameKind, FrameMeta};
 use super::header::PAGE_BYTES;
 use super::operation::{Header, NewVersion, Operation, take_header};
-use crate::types::{Height, Position, Timestamp, VersionKind};
+use crate::types::{Durability, Height, Position, Timestamp, VersionKind};
 
 /// A frame that is whole, belongs where it stands, and whose checksums are right.
 #[derive(Clone, Debug)]
@@ -67,6 +67,11 @@ impl<'a> Frame<'a> {
     /// The commit's height; of an open record, the height before it.
     pub fn height(&self) -> Height {
         self.head.height
+    }
+
+    /// The durability that was asked for.
+    pub fn durability(&self) -> Durability {
+        self.head.durability
     }
 
     /// When the commit happened.

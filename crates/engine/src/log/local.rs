@@ -40,6 +40,8 @@ pub(crate) struct LocalLog {
     pub(super) storage: Arc<dyn Storage>,
     pub(super) path: PathBuf,
     pub(super) file: Arc<dyn File>,
+    /// Holds the writer's lock, apart from `file`, so that reading goes on when the lock is given back.
+    pub(super) lock: Mutex<Option<Arc<dyn File>>>,
     pub(super) header: LogHeader,
     pub(super) envelope: Envelope,
     /// The status slot that was found when the log was opened.
@@ -98,6 +100,7 @@ impl LocalLog {
             storage,
             path,
             file,
+            lock: Mutex::new(None),
             header,
             envelope: Envelope::new(&header),
             found,
@@ -200,6 +203,7 @@ impl LocalLog {
         self.write_slot(true)?;
         self.file.sync_data().map_err(|error| self.poisoned(error))?;
         self.tail.lock().access = Access::Stopped("it was closed".to_owned());
+        self.lock.lock().take();
         Ok(())
     }
 

@@ -36,7 +36,7 @@ impl LocalLog {
     /// [`Error::Held`], [`Error::Format`], [`Error::Damaged`] (the header), [`Error::Io`], [`Error::NoSpace`].
     pub fn open_writer(storage: &Arc<dyn Storage>, path: &Path, opening: &Opening) -> Result<LocalLog> {
         let io = |error| Error::io(path, error);
-        let file = lock(&**storage, path)?;
+        let (lock, file) = lock(&**storage, path)?;
         let page = read_page(&*file).map_err(io)?;
         let len = file.len().map_err(io)?;
         if LogHeader::is_unfinished(&page, len) {
@@ -56,7 +56,10 @@ impl LocalLog {
             });
         }
         let found = Status::read(&*file, header.log_id).map_err(io)?;
-        Ok(LocalLog::with(Arc::clone(storage), path.to_owned(), file, header, found, Access::Recover, opening.writer))
+        let log =
+            LocalLog::with(Arc::clone(storage), path.to_owned(), file, header, found, Access::Recover, opening.writer);
+        *log.lock.lock() = Some(lock);
+        Ok(log)
     }
 
     /// Opens a log for reading. It takes no lock and writes nothing; [`LocalLog::follow`] comes next.
@@ -129,7 +132,7 @@ fn read_page(file: &dyn File) -> io::Result<Vec<u8>> {
 }
 
 /// Opens the file, making it if it is missing, and takes the writer's lock.
-fn lock(storage: &dyn Storage, path: &Path) -> Result<Arc<dyn File>> {
+fn lock(storage: &dyn Storage, path: &Path) -> Result<(Arc<dyn File>, Arc<dyn File>)> {
     let io = |error| Error::io(path, error);
     for _ in 0..ATTEMPTS {
         let file = match storage.open(path, OpenMode::Write) {
@@ -145,9 +148,9 @@ fn lock(storage: &dyn Storage, path: &Path) -> Result<Arc<dyn File>> {
             return Err(Error::Held { path: path.to_owned(), holder: holder(&*file, path) });
         }
         // The path may lead elsewhere by now: the file was replaced or removed between opening and locking.
-        match storage.open(path, OpenMode::Read) {
+        match storage.open(path, OpenMode::Write) {
             Ok(there) if there.identity().map_err(io)? == file.identity().map_err(io)? => {
-                return Ok(file);
+                return Ok((file, there));
             }
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -164,8 +167,7 @@ fn holder(file: &dyn File, path: &Path) -> Option<String> {
     if status.closed {
         return None; // the slot is of the holder before
     }
-    let Writer { pid, started, .. } = status.writer;
-    Some(format!("process {pid}, started {}.{:06} s after 1970", started / 1_000_000, started % 1_000_000))
+    Some(format!("process {}", status.writer.pid))
 }
 
 /// Writes the first page. The header is safe before any frame is written.

@@ -149,24 +149,26 @@ impl LocalLog {
 
     /// Reads on from `from`, the point that an earlier call gave, or a synced point that [fits](LocalLog::fits), or the
     /// [base](LogHeader::base): the frames that are whole. What may be an unfinished append is the end for now. What is
-    /// given is on the device: if need be, the reader syncs it.
+    /// given of [`Durability::Sync`] is on the device: if need be, the reader syncs it.
     ///
     /// # Errors
     /// What `apply` gives; [`Error::Damaged`] when what was synced can't be read; [`Error::Io`].
     pub fn follow(&self, from: LogPoint, apply: &mut dyn FnMut(&Frame<'_>) -> Result<()>) -> Result<LogPoint> {
         assert_eq!(self.tail.lock().access, Access::Read, "only readers follow a log");
         let io = |error| self.io(error);
+        let len = self.file.len().map_err(io)?;
+        if len == from.offset && from == self.newest() {
+            return Ok(from);
+        }
         let status = Status::read(&*self.file, self.header.log_id).map_err(io)?;
         let synced = status.map_or(PAGE_BYTES, |status| status.synced_offset);
-        let len = self.file.len().map_err(io)?;
         self.check_start(from, len)?;
-        if len > from.offset.max(synced) {
-            self.file.sync_data().map_err(io)?;
-        }
+        let mut owes_sync = false;
         let mut reader = self.reader(from, len);
         let what = loop {
             match reader.step()? {
                 Step::Frame(frame) => {
+                    owes_sync |= frame.durability() == Durability::Sync && frame.end().offset > synced;
                     self.written.store(frame.end().offset, Ordering::Release);
                     apply(&frame)?;
                 }
@@ -177,6 +179,9 @@ impl LocalLog {
         let end = reader.at();
         if end.offset < synced {
             return Err(self.damaged(end.offset, what));
+        }
+        if owes_sync {
+            self.file.sync_data().map_err(io)?;
         }
         self.written.store(end.offset, Ordering::Release);
         self.tail.lock().end = end;
