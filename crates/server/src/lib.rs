@@ -1,4 +1,14 @@
 //! The command line of ImmuxDB, as a library, so that its parts can be tested.
+//!
+//! ```text
+//!  arguments ──► command_line ──► configuration      defaults, file, environment, flags
+//!                     │
+//!                     ▼
+//!                 commands ────► opened ────► libimmuxdb
+//!                  │     │
+//!        load ◄────┘     └────► output               tables for people, JSON lines for programs
+//!  rows of files                failure              what was wrong, what to do, exit code
+//! ```
 
 pub mod command_line;
 mod commands;

@@ -1,5 +1,6 @@
 //! Bars on standard error that show how far long work is; only where it is a terminal.
 
+use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
@@ -18,7 +19,7 @@ pub fn of_bytes(length: Option<u64>) -> ProgressBar {
         Some(length) => (ProgressBar::new(length), "{bar:30} {bytes} of {total_bytes}, {msg}, {eta} left"),
         None => (ProgressBar::new_spinner(), "{spinner} {bytes}, {msg}, {elapsed}"),
     };
-    styled(bar, template)
+    styled(bar.with_message("0 rows"), template)
 }
 
 /// Makes an index, with a bar over the units there are.
@@ -26,10 +27,11 @@ pub fn of_bytes(length: Option<u64>) -> ProgressBar {
 /// # Errors
 /// The index can't be made.
 pub fn create_index(grouping: &Grouping, name: &str, definition: &IndexDefinition) -> Result<Height> {
-    let bar = styled(ProgressBar::new(0), "{bar:30} {human_pos} of {human_len} units indexed, {eta} left");
-    if !bar.is_hidden() {
-        bar.set_length(grouping.count(Scan::units())?);
-    }
+    let units = if std::io::stderr().is_terminal() { grouping.count(Scan::units())? } else { 0 };
+    let bar = match units {
+        0 => ProgressBar::hidden(),
+        _ => styled(ProgressBar::new(units), "{bar:30} {human_pos} of {human_len} units indexed, {eta} left"),
+    };
     let result = grouping.create_index(name, definition.clone(), &mut |progress| bar.set_position(progress.units));
     bar.finish_and_clear();
     Ok(result?)

@@ -5,7 +5,7 @@
 mod support;
 
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::json;
@@ -124,7 +124,7 @@ fn what_is_wrong_with_a_table() {
     assert_eq!(
         failure(&place.run(&["load", "latin.csv", "-g", "g"])).1,
         "error: latin.csv, line 2, column \"name\": byte 5 of the value (0xE9) is not UTF-8\n \
-         help: convert the file, for example with `iconv -f WINDOWS-1252 -t UTF-8` (what is in the store: nothing of the file)\n"
+         help: convert the file, for example with `iconv -f WINDOWS-1252 -t UTF-8` (what is in the store: nothing of latin.csv)\n"
     );
     place.file("open.csv", "id,name\n1,a\n2,\"b\n3,c\n");
     assert!(
@@ -181,7 +181,7 @@ fn json_arrays() {
     assert_eq!(
         failure(&outcome).1,
         "error: a.json, line 2: the field \"p\" is an object, which is no key\n \
-         help: each row needs a key that is a string or a number; name its field with --key (what is in the store: nothing of the file)\n"
+         help: each row needs a key that is a string or a number; name its field with --key (what is in the store: nothing of a.json)\n"
     );
 }
 
@@ -274,23 +274,49 @@ fn durability_of_a_load() {
     assert_eq!(durability(&[]), "process");
 }
 
-#[test]
-fn interrupted() {
-    let place = Place::new();
-    let mut child = place.command(&["load", "-", "-g", "g", "--format", "csv"]).stdin(Stdio::piped()).spawn().unwrap();
+/// A load that has committed 2,000 rows, has 500 in hand, and waits for more.
+fn waiting_load(place: &Place) -> (Child, ChildStdin) {
+    let load = ["load", "-", "-g", "g", "--format", "csv", "--durability", "process"];
+    let mut child = place.command(&load).stdin(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let rows: String = (0..2500).map(|number| format!("{number}\n")).collect();
     write!(input, "id\n{rows}").unwrap();
     input.flush().unwrap();
-    // It has read all and waits for more.
-    std::thread::sleep(Duration::from_millis(1000));
+    for _ in 0..100 {
+        if place.run(&["scan", "g", "--count"]).out == "2000\n" {
+            return (child, input);
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    child.kill().unwrap();
+    panic!("the first rows never came: {:?}", outcome(child.wait_with_output().unwrap()));
+}
+
+#[test]
+fn one_writer_and_many_readers() {
+    let place = Place::new();
+    let (child, input) = waiting_load(&place);
+    let held = place.fails(1, &["put", "g", "k", "1"]);
+    assert!(held.contains(&format!("is held by another writer (process {})", child.id())), "{held}");
+    assert!(held.ends_with("\n help: wait until the other process has ended; reading works meanwhile\n"), "{held}");
+    assert_eq!(place.prints(&["get", "g", "1999"]), "{\"id\":1999}\n");
+    drop(input);
+    assert_eq!(outcome(child.wait_with_output().unwrap()).code, 0);
+    assert_eq!(place.prints(&["scan", "g", "--count"]), "2500\n");
+    place.prints(&["put", "g", "k", "1"]);
+}
+
+#[test]
+fn interrupted() {
+    let place = Place::new();
+    let (child, input) = waiting_load(&place);
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let outcome = outcome(child.wait_with_output().unwrap());
     drop(input);
     assert_eq!(outcome.code, 130, "{outcome:?}");
     assert_eq!(
         outcome.err,
-        "error: stopped after 2,500 rows, up to line 2501 of standard input\n help: load it again to go on: rows that are there become new versions\n"
+        "error: stopped; what is in the store: 2,500 rows, up to line 2501 of standard input\n help: load it again to go on: rows that are there become new versions\n"
     );
     assert!(outcome.out.starts_with("loaded 2,500 rows of standard input into g: 2,500 new units"), "{}", outcome.out);
     assert_eq!(place.prints(&["scan", "g", "--count"]), "2500\n");

@@ -181,3 +181,26 @@ fn nothing_there() {
     );
     assert!(!place.path().join("immuxdb-data/other").exists());
 }
+
+#[test]
+fn stats() {
+    let place = Place::new();
+    place.prints(&["put", "g", "k", "1"]);
+    place.prints(&["put", "h", "k", "1"]);
+    let stats = &place.objects(&["stats"])[0];
+    assert_eq!(stats["chain"], "default");
+    assert_eq!((&stats["height"], &stats["synced_height"], &stats["groupings"]), (&json!(2), &json!(2), &json!(2)));
+    assert!(stats["log_bytes"].as_u64().unwrap() > 4096);
+    assert!(stats["time"].as_str().unwrap().ends_with('Z'));
+    assert!(stats["runs"].is_array());
+    let lines = place.prints(&["stats"]);
+    assert!(lines.starts_with("chain          default\nheight         2, 20"), "{lines}");
+}
+
+#[test]
+fn bytes_or_json() {
+    let place = Place::new();
+    place.prints(&["put", "g", "k", "1"]);
+    assert_eq!(place.run(&["get", "g", "k", "--bytes", "--json"]).code, 2);
+    assert_eq!(place.prints(&["--json", "get", "g", "k"]), place.prints(&["get", "g", "k", "--json"]));
+}

@@ -117,12 +117,14 @@ impl Load {
             seconds: took.as_secs_f64(),
             milliseconds_per_row: per_row(took, done.rows),
         };
-        loaded.print(output)?;
+        if done.rows > 0 || matches!(end, End::All) || output.is_json() {
+            loaded.print(output)?;
+        }
         match end {
             End::All => Ok(()),
             End::Stopped => Err(Failure {
                 exit: Exit::Interrupted,
-                ..Failure::new(format!("stopped after {}", up_to(&name, &done)))
+                ..Failure::new(format!("stopped; what is in the store: {}", up_to(&name, &done)))
             }
             .help("load it again to go on: rows that are there become new versions")),
             End::Wrong(problem) => {
@@ -186,13 +188,13 @@ fn failure(file: &str, problem: Problem) -> Failure {
 
 fn up_to(file: &str, done: &Done) -> String {
     match done.rows {
-        0 => "nothing of the file".to_owned(),
+        0 => format!("nothing of {file}"),
         rows => format!("{} rows, up to line {} of {file}", count(rows), done.line),
     }
 }
 
-fn per_row(took: Duration, rows: u64) -> f64 {
-    took.as_secs_f64() * 1000.0 / rows.max(1) as f64
+fn per_row(took: Duration, rows: u64) -> Option<f64> {
+    (rows > 0).then(|| took.as_secs_f64() * 1000.0 / rows as f64)
 }
 
 /// What is committed.
@@ -325,7 +327,8 @@ struct Loaded<'a> {
     height: u64,
     durability: &'static str,
     seconds: f64,
-    milliseconds_per_row: f64,
+    /// None without rows.
+    milliseconds_per_row: Option<f64>,
 }
 
 impl Loaded<'_> {
@@ -342,11 +345,13 @@ impl Loaded<'_> {
             count(self.new_versions),
             self.height,
         ))?;
+        let Some(average) = self.milliseconds_per_row else {
+            return Ok(());
+        };
         output.line(format_args!(
-            "took {} to load {} items, average {:.4}ms per item (durability {})",
+            "took {} to load {} items, average {average:.4}ms per item (durability {})",
             Took(self.seconds),
             count(self.rows),
-            self.milliseconds_per_row,
             self.durability,
         ))
     }

@@ -1,6 +1,8 @@
 //! `immuxdb put`: a new version of a unit.
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -22,7 +24,7 @@ pub struct Put {
     unit: UnitName,
     /// The content; without it and --file, standard input
     #[arg(allow_negative_numbers = true, conflicts_with = "file")]
-    content: Option<String>,
+    content: Option<OsString>,
     /// Take the content from a file; `-` is standard input
     #[arg(long, short, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
@@ -62,7 +64,7 @@ impl Put {
 
     fn content(&self) -> Result<Vec<u8>> {
         if let Some(content) = &self.content {
-            return Ok(content.clone().into_bytes());
+            return Ok(content.as_bytes().to_vec());
         }
         let mut bytes = match &self.file {
             Some(path) if path != Path::new("-") => std::fs::File::open(path)

@@ -30,8 +30,6 @@ struct Item<'a> {
     index_bytes: u64,
     /// What the entries that are in no run yet take in memory.
     newest_entries_bytes: usize,
-    /// Commits that opening read from the log, since no run had them.
-    replayed_commits: u64,
     runs: Vec<Run>,
 }
 
@@ -76,7 +74,6 @@ impl Stats {
             log_bytes: stats.log_bytes,
             index_bytes: stats.index_bytes(),
             newest_entries_bytes: stats.delta_bytes,
-            replayed_commits: chain.recovery().replayed,
             runs: stats.runs.iter().map(Run::from).collect(),
         };
         if output.is_json() {
@@ -122,14 +119,7 @@ impl Item<'_> {
             ("groupings", self.groupings.to_string()),
             ("log", size(self.log_bytes)),
             ("index", format!("{} in {runs}", size(self.index_bytes))),
-            (
-                "newest entries",
-                format!(
-                    "{} in memory, from {} commits of the log",
-                    size(self.newest_entries_bytes as u64),
-                    count(self.replayed_commits)
-                ),
-            ),
+            ("newest entries", format!("{} in memory", size(self.newest_entries_bytes as u64))),
         ]
     }
 }
