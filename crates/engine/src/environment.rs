@@ -1,5 +1,6 @@
 //! Time, randomness and identity come from outside the engine, so that a simulation can repeat a run to the byte.
 
+use std::hash::{BuildHasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
