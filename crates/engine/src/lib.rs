@@ -10,7 +10,7 @@
 //! # fn main() -> libimmuxdb::Result<()> {
 //! # let directory = tempfile::tempdir().expect("a directory for the example");
 //! # let root = directory.path().join("store");
-//! let store = Store::open(root, StoreOptions::new()?)?;
+//! let store = Store::open(root, StoreOptions::default())?;
 //! let chain = store.chain("default")?;
 //! let people = chain.grouping("people")?;
 //!

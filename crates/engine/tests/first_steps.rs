@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 /// Options under which runs are written every few hundred commits.
 fn small(background: Background) -> StoreOptions {
-    let mut options = StoreOptions::new().unwrap().durability(Durability::Process).memory_limit(512 << 10);
+    let mut options = StoreOptions::default().durability(Durability::Process).memory_limit(512 << 10);
     options.background = background;
     options
 }
