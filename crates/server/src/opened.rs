@@ -47,7 +47,7 @@ impl Opened {
             return Err(Failure::not_found(format!("there is no store at {}", root.display()))
                 .help("`immuxdb load` and `immuxdb put` make one; another one is named with --data-root"));
         }
-        Ok(Store::open_read_only(root, options(configuration)?)?)
+        Ok(Store::open_read_only(root, options(configuration))?)
     }
 
     /// Opens for writing; makes the store and the chain where they are missing.
@@ -55,7 +55,7 @@ impl Opened {
     /// # Errors
     /// Another process writes to the chain, or it can't be opened.
     pub fn to_write(configuration: &ImmuxDBConfiguration) -> Result<Opened> {
-        let store = Store::open(&configuration.data_root, options(configuration)?)?;
+        let store = Store::open(&configuration.data_root, options(configuration))?;
         let chain = store.chain(&configuration.chain)?;
         report_recovery(&chain);
         Ok(Opened { store, chain })
@@ -104,8 +104,8 @@ fn report_recovery(chain: &Chain) {
     }
 }
 
-fn options(configuration: &ImmuxDBConfiguration) -> Result<StoreOptions> {
-    Ok(StoreOptions::new()?.memory_limit(configuration.memory_limit).durability(configuration.durability))
+fn options(configuration: &ImmuxDBConfiguration) -> StoreOptions {
+    StoreOptions::default().memory_limit(configuration.memory_limit).durability(configuration.durability)
 }
 
 fn suggestion(wrong: &str, names: &[String], otherwise: &str) -> String {
