@@ -43,6 +43,13 @@ pub fn count(count: u64) -> String {
     HumanCount(count).to_string()
 }
 
+/// A count with what is counted: "1 row", "1,234 rows".
+#[must_use]
+pub fn counted(number: u64, what: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {what}{ending}", count(number))
+}
+
 fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
     let bar = match ProgressStyle::with_template(template) {
         Ok(style) => bar.with_style(style),

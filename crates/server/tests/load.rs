@@ -115,9 +115,9 @@ fn what_is_wrong_with_a_table() {
     assert_eq!(
         failure(&outcome),
         (
-            "loaded 1 rows of short.csv into g: 1 new units, 0 new versions; the chain is at height 1",
+            "loaded 1 row of short.csv into g: 1 new unit, 0 new versions; the chain is at height 1",
             "error: short.csv, line 3: 1 value, but the header names 2\n \
-             help: correct the line; if many lines are like this, check --delimiter and the quotes (what is in the store: 1 rows, up to line 2 of short.csv)\n"
+             help: correct the line; if many lines are like this, check --delimiter and the quotes (what is in the store: 1 row, up to line 2 of short.csv)\n"
         )
     );
     place.file("latin.csv", b"id,name\n1,Andr\xE9\n");

@@ -17,7 +17,7 @@ use crate::failure::{Exit, Failure, Result};
 use crate::load::{CsvOptions, CsvRows, Format, Input, JsonArrayRows, NdjsonRows, Problem, Progress, Row, Rows};
 use crate::opened::{Opened, load_durability};
 use crate::output::Output;
-use crate::progress::{self, count};
+use crate::progress::{self, counted};
 
 /// A batch is committed when its contents have this many bytes, also when it has few rows.
 const BATCH_BYTES: usize = 8 << 20;
@@ -97,7 +97,7 @@ impl Load {
         let bar = progress::of_bytes(length);
         let end = loading.all(&mut *rows, &progress, |rows| {
             bar.set_position(progress.bytes());
-            bar.set_message(format!("{} rows", count(rows)));
+            bar.set_message(counted(rows, "row"));
         });
         bar.finish_and_clear();
         let (done, height) = (loading.done, opened.chain.height());
@@ -189,7 +189,7 @@ fn failure(file: &str, problem: Problem) -> Failure {
 fn up_to(file: &str, done: &Done) -> String {
     match done.rows {
         0 => format!("nothing of {file}"),
-        rows => format!("{} rows, up to line {} of {file}", count(rows), done.line),
+        rows => format!("{}, up to line {} of {file}", counted(rows, "row"), done.line),
     }
 }
 
@@ -337,21 +337,21 @@ impl Loaded<'_> {
             return output.object(self);
         }
         output.line(format_args!(
-            "loaded {} rows of {} into {}: {} new units, {} new versions; the chain is at height {}",
-            count(self.rows),
+            "loaded {} of {} into {}: {}, {}; the chain is at height {}",
+            counted(self.rows, "row"),
             self.file,
             self.grouping,
-            count(self.inserted),
-            count(self.new_versions),
+            counted(self.inserted, "new unit"),
+            counted(self.new_versions, "new version"),
             self.height,
         ))?;
         let Some(average) = self.milliseconds_per_row else {
             return Ok(());
         };
         output.line(format_args!(
-            "took {} to load {} items, average {average:.4}ms per item (durability {})",
+            "took {} to load {}, average {average:.4}ms per item (durability {})",
             Took(self.seconds),
-            count(self.rows),
+            counted(self.rows, "item"),
             self.durability,
         ))
     }

@@ -10,7 +10,7 @@ use crate::failure::Result;
 use crate::moment::time_text;
 use crate::opened::Opened;
 use crate::output::{Column, Output};
-use crate::progress::count;
+use crate::progress::{count, counted};
 
 /// Show sizes and counts of the chain
 #[derive(Debug, Args)]
@@ -108,10 +108,7 @@ impl Stats {
 impl Item<'_> {
     fn lines(&self) -> Vec<(&'static str, String)> {
         let time = self.time.as_ref().map_or_else(String::new, |time| format!(", {time}"));
-        let runs = match self.runs.len() {
-            1 => "1 run".to_owned(),
-            runs => format!("{runs} runs"),
-        };
+        let runs = counted(self.runs.len() as u64, "run");
         vec![
             ("chain", self.chain.to_owned()),
             ("height", format!("{}{time}", self.height)),
