@@ -14,9 +14,9 @@
 //!                 | block | block | ... | block | block index | Bloom filter |
 //!                 +-------+-------+-----+-------+-------------+--------------+
 //!                /         \
-//!               +-----------+-----------+-----+----------+-------+-----+
-//!               | 16 entries | 16 entries | ... | restarts | count | CRC |
-//!               +-----------+-----------+-----+----------+-------+-----+
+//!               +------------+------------+-----+----------+--------+-----+
+//!               | 16 entries | 16 entries | ... | restarts | counts | CRC |
+//!               +------------+------------+-----+----------+--------+-----+
 //! ```
 //!
 //! A section holds one kind of event of one ordering. Its entries are sorted by key, and for equal keys by birth:
@@ -50,6 +50,7 @@ mod manifest;
 mod marks;
 mod merge;
 mod policy;
+mod prefetch;
 mod reader;
 mod section;
 #[cfg(test)]

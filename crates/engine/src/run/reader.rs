@@ -190,7 +190,7 @@ impl Run {
         &self.bytes[self.footer.directory_at as usize..]
     }
 
-    pub(super) fn section_number(&self, number: usize) -> Option<Section<'_>> {
+    fn section_number(&self, number: usize) -> Option<Section<'_>> {
         let record = self.directory()[RECORD * number..].get(..RECORD)?;
         Some(Section::new(self, number, SectionRecord::decode(record)?))
     }

@@ -422,7 +422,7 @@ impl SectionWriter {
         };
         head.entries = self.builder.entries();
         let seed = reader::crc_seed(crc_seed, head.offset);
-        self.builder.finish(&mut out.buffer, seed);
+        self.builder.finish(self.id.kind, &mut out.buffer, seed);
         out.write_when_full()
     }
 
