@@ -2,7 +2,11 @@
 
 mod error;
 pub mod limits;
-#[allow(dead_code, unused_imports, reason = "the chain, which is written on top of it, uses it")]
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the chain, which is written on top of it, uses it"
+)]
 mod run;
 pub mod storage;
 mod types;

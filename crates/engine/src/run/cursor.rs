@@ -102,12 +102,16 @@ impl Decoded {
             let head = block::decode_head(kind, &mut input, &self.previous)?;
             if !head.same_key() {
                 let from = last.key.0 as usize;
-                last.key = self.keys.append(from, head.key_shared, head.key_rest, head.wide);
+                last.key = self
+                    .keys
+                    .append(from, head.key_shared, head.key_rest, head.wide);
             }
             let tail = block::decode_tail(kind, &mut input, &mut self.previous, &head)?;
             if matches!(kind, SectionKind::Live | SectionKind::Past) {
                 let from = last.unit.0 as usize;
-                last.unit = self.units.append(from, tail.unit_shared, tail.unit_rest, tail.wide);
+                last.unit = self
+                    .units
+                    .append(from, tail.unit_shared, tail.unit_rest, tail.wide);
             }
             last.birth = head.birth;
             last.version = tail.version;
@@ -285,7 +289,6 @@ impl Cursor {
     /// # Errors
     /// [`crate::Error::Damaged`].
     #[inline]
-    #[expect(clippy::should_implement_trait, reason = "a cursor is no iterator: it moves both ways")]
     pub fn next(&mut self) -> Result<()> {
         if self.valid && self.at + 1 < self.decoded.filled {
             self.at += 1;

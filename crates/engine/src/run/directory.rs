@@ -111,8 +111,7 @@ impl SectionRecord {
             && self.index_len >= index_min
             && self.filter_lines <= u64::from(u32::MAX)
             && index_end <= directory_at
-            && (self.filter_lines == 0
-                || self.filter_at >= index_end && filter_end <= directory_at)
+            && (self.filter_lines == 0 || self.filter_at >= index_end && filter_end <= directory_at)
     }
 }
 

@@ -63,7 +63,9 @@ mod tests {
 
     #[test]
     fn few_absent_keys_are_let_through_and_no_present_one_is_held_back() {
-        let hashes: Vec<u64> = (0..100_000u64).map(|n| key_hash(&n.to_le_bytes())).collect();
+        let hashes: Vec<u64> = (0..100_000u64)
+            .map(|n| key_hash(&n.to_le_bytes()))
+            .collect();
         let filter = build(&hashes);
         let lines = lines_for(hashes.len() as u64);
         let has = |hash| {

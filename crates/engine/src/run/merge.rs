@@ -376,8 +376,7 @@ impl Walk {
         }
         let turn = self.turn(source);
         let mut at = 0;
-        while at + 1 < self.turns.len()
-            && self.order(turn, self.turns[at + 1]) == Ordering::Greater
+        while at + 1 < self.turns.len() && self.order(turn, self.turns[at + 1]) == Ordering::Greater
         {
             self.turns[at] = self.turns[at + 1];
             at += 1;

@@ -76,7 +76,6 @@ impl<'a> Section<'a> {
 
     /// The number of entries.
     #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "empty sections do not exist")]
     pub fn len(&self) -> u64 {
         self.record.entries
     }
@@ -210,14 +209,13 @@ impl<'a> Section<'a> {
         let passes = inside
             && self.run.blocks_checked.passes(number, || {
                 end - start > 4 && {
-                    let crc = crc32c::crc32c_append(self.run.crc_seed(start), &file[start..end - 4]);
+                    let crc =
+                        crc32c::crc32c_append(self.run.crc_seed(start), &file[start..end - 4]);
                     get_u32(file, end - 4) == crc
                 }
             });
         if !passes {
-            return Err(self
-                .run
-                .damaged(start, "a block does not fit its checksum"));
+            return Err(self.run.damaged(start, "a block does not fit its checksum"));
         }
         BlockParts::parse(file, start, end)
             .ok_or_else(|| self.run.damaged(start, "a block's parts do not add up"))

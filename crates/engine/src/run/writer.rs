@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::block::{self, BlockBuilder, Births, Entry};
+use super::block::{self, Births, BlockBuilder, Entry};
 use super::directory::{self, SectionRecord};
 use super::file::{self, Footer, HEADER};
 use super::marks::{self, MARK_DISTANCE, Mark};
@@ -205,7 +205,10 @@ impl RunWriter {
         let Some(section) = &mut self.section else {
             panic!("an entry outside of a section");
         };
-        assert_eq!(section.id.kind, kind, "an entry in a section of another kind");
+        assert_eq!(
+            section.id.kind, kind,
+            "an entry in a section of another kind"
+        );
         section.push(entry, &mut self.out, self.crc_seed)
     }
 
@@ -376,7 +379,8 @@ impl SectionWriter {
         let same = shared == key.len() && shared == self.previous_key.len();
         if self.entries > 0 {
             let above = if same {
-                kind.compare_births(self.previous_birth, entry.birth).is_lt()
+                kind.compare_births(self.previous_birth, entry.birth)
+                    .is_lt()
             } else {
                 self.previous_key.get(shared) < key.get(shared)
             };
