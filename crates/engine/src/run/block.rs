@@ -254,7 +254,7 @@ impl BlockBuilder {
         if shared == key.len() && shared == previous.key_len {
             flags |= SAME_KEY;
             let (from, to) = (previous.birth.height.0, entry.birth.height.0);
-            varint::put(
+            put_number(
                 out,
                 match kind {
                     SectionKind::Versions => from.wrapping_sub(to),
@@ -262,19 +262,19 @@ impl BlockBuilder {
                 },
             );
         } else {
-            varint::put(out, shared as u64);
+            put_number(out, shared as u64);
             if key.len() == previous.key_len {
                 flags |= KEY_LENGTH;
             } else {
-                varint::put(out, (key.len() - shared) as u64);
+                put_number(out, (key.len() - shared) as u64);
             }
             out.extend_from_slice(&key[shared..]);
             let delta = entry.birth.height.0.wrapping_sub(previous.birth.height.0);
-            varint::put(out, zigzag(delta));
+            put_number(out, zigzag(delta));
         }
         if entry.birth.place != 0 {
             flags |= PLACE;
-            varint::put(out, u64::from(entry.birth.place));
+            put_number(out, u64::from(entry.birth.place));
         }
 
         if matches!(kind, SectionKind::Live | SectionKind::Past) {
@@ -282,15 +282,15 @@ impl BlockBuilder {
                 flags |= VERSION_IS_BIRTH;
             } else {
                 let delta = entry.version.height.0.wrapping_sub(entry.birth.height.0);
-                varint::put(out, delta);
-                varint::put(out, u64::from(entry.version.place));
+                put_number(out, delta);
+                put_number(out, u64::from(entry.version.place));
             }
             let shared = shared_prefix(&self.previous_unit, entry.unit);
-            varint::put(out, shared as u64);
+            put_number(out, shared as u64);
             if entry.unit.len() == self.previous_unit.len() {
                 flags |= UNIT_LENGTH;
             } else {
-                varint::put(out, (entry.unit.len() - shared) as u64);
+                put_number(out, (entry.unit.len() - shared) as u64);
             }
             out.extend_from_slice(&entry.unit[shared..]);
             self.previous_unit.truncate(shared);
@@ -298,17 +298,17 @@ impl BlockBuilder {
         }
         if kind != SectionKind::Kills {
             let delta = entry.position.to_bits().wrapping_sub(previous.position);
-            varint::put(out, zigzag(delta));
+            put_number(out, zigzag(delta));
         }
         if matches!(kind, SectionKind::Kills | SectionKind::Past) {
-            varint::put(out, entry.end.0.wrapping_sub(entry.birth.height.0));
+            put_number(out, entry.end.0.wrapping_sub(entry.birth.height.0));
         }
         if kind == SectionKind::Versions {
             flags |= (entry.kind as u8) << KIND_SHIFT;
             let births = entry.births.encoded();
             if !births.is_empty() {
                 flags |= BIRTHS;
-                varint::put(out, births.len() as u64);
+                put_number(out, births.len() as u64);
                 out.extend_from_slice(births);
             }
         }
@@ -560,6 +560,29 @@ pub(super) struct Tail<'a> {
     pub(super) births: &'a [u8],
 }
 
+/// Appends a number: as [`varint::put`], but faster for those of 2 to 8 bytes.
+#[inline(always)]
+fn put_number(out: &mut Vec<u8>, value: u64) {
+    if value < 0x80 {
+        out.push(value as u8);
+        return;
+    }
+    if value >= 1 << 56 {
+        varint::put(out, value);
+        return;
+    }
+    // Make gaps for the top bits: first in fours, then in pairs.
+    let x = (value & 0x0fff_ffff) | ((value & 0x00ff_ffff_f000_0000) << 4);
+    let x = (x & 0x0000_3fff_0000_3fff) | ((x & 0x0fff_c000_0fff_c000) << 2);
+    let x = (x & 0x007f_007f_007f_007f) | ((x & 0x3f80_3f80_3f80_3f80) << 1);
+    let bytes = (u64::BITS - value.leading_zeros()).div_ceil(7);
+    let more = 0x8080_8080_8080_8080 & !(u64::MAX << (8 * (bytes - 1)));
+    // All eight bytes are copied, which is faster than an exact number, and those beyond the end taken back.
+    let end = out.len() + bytes as usize;
+    out.extend_from_slice(&(x | more).to_le_bytes());
+    out.truncate(end);
+}
+
 /// A number: as [`varint::get`], but faster for those of 2 to 8 bytes.
 #[inline(always)]
 fn number(input: &mut &[u8]) -> Option<u64> {
@@ -708,4 +731,32 @@ pub(super) fn decode_tail<'a>(
     previous.key_len = head.key_shared + head.key_rest.len();
     previous.birth = head.birth;
     Some(tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn fast_numbers_are_the_slow_ones(value: u64, shift in 0u32..64, tail: Vec<u8>) {
+            let value = value >> shift;
+            let (mut fast, mut slow) = (Vec::new(), Vec::new());
+            put_number(&mut fast, value);
+            varint::put(&mut slow, value);
+            prop_assert_eq!(&fast, &slow);
+            fast.extend_from_slice(&tail);
+            let mut rest = fast.as_slice();
+            prop_assert_eq!(number(&mut rest), Some(value));
+            prop_assert_eq!(rest, tail.as_slice());
+        }
+
+        #[test]
+        fn prefixes_are_counted(a: Vec<u8>, b: Vec<u8>, start: Vec<u8>) {
+            let (a, b) = ([start.as_slice(), &a].concat(), [start, b].concat());
+            let expected = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+            prop_assert_eq!(shared_prefix(&a, &b), expected);
+        }
+    }
 }
