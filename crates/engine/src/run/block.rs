@@ -29,11 +29,12 @@
 use std::cmp::Ordering;
 
 use super::SectionKind;
+use super::entry::{Births, Entry};
 use super::file::{get_u32, get_u64};
+use super::number::{number, number_u32, put_number, shared_prefix, unzigzag, zigzag};
 use super::section::{STEM, prefix_of};
 use crate::limits::INDEX_KEY_BYTES;
-use crate::types::{Birth, Height, IndexId, Position, VersionKind};
-use crate::varint;
+use crate::types::{Birth, Height, Position, VersionKind};
 
 /// Entries from one restart point to the next.
 pub(super) const INTERVAL: usize = 16;
@@ -56,88 +57,6 @@ const PLACE: u8 = 1 << 4;
 const BIRTHS: u8 = 1 << 5;
 const KIND_SHIFT: u8 = 6;
 
-/// One event, as it is written and read. What a section's kind does not have is zero or empty.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry<'a> {
-    /// The key: the unit key of a version, else the index key.
-    pub key: &'a [u8],
-    /// The birth; of a version, its own height and place.
-    pub birth: Birth,
-    /// Live, Past: the unit.
-    pub unit: &'a [u8],
-    /// Live, Past: the version that the hint leads to.
-    pub version: Birth,
-    /// Versions, Live, Past: where the version's body is.
-    pub position: Position,
-    /// Kills, Past: the height at which the entry ended.
-    pub end: Height,
-    /// Versions: what the version is.
-    pub kind: VersionKind,
-    /// Versions: the births that differ from the version's own.
-    pub births: Births<'a>,
-}
-
-/// The births of a version's index entries where they differ from the version's own height and place.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Births<'a> {
-    bytes: &'a [u8],
-    version: Height,
-}
-
-impl<'a> Births<'a> {
-    /// Births in their stored form, after a check that it is well formed.
-    pub(super) fn check(bytes: &'a [u8], version: Height) -> Option<Births<'a>> {
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            decode_birth(&mut rest, version)?;
-        }
-        Some(Births { bytes, version })
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
-    }
-
-    pub(super) fn encoded(&self) -> &'a [u8] {
-        self.bytes
-    }
-
-    /// Stored births, checked before.
-    pub(super) fn checked(bytes: &'a [u8], version: Height) -> Births<'a> {
-        Births { bytes, version }
-    }
-}
-
-impl Iterator for Births<'_> {
-    type Item = (IndexId, Birth);
-
-    fn next(&mut self) -> Option<(IndexId, Birth)> {
-        decode_birth(&mut self.bytes, self.version)
-    }
-}
-
-/// Stores births; heights are stored as distances back from the version's.
-pub(super) fn encode_births(
-    out: &mut Vec<u8>,
-    births: impl IntoIterator<Item = (IndexId, Birth)>,
-    version: Height,
-) {
-    for (index, birth) in births {
-        varint::put(out, u64::from(index.0));
-        varint::put(out, version.0.wrapping_sub(birth.height.0));
-        varint::put(out, u64::from(birth.place));
-    }
-}
-
-fn decode_birth(bytes: &mut &[u8], version: Height) -> Option<(IndexId, Birth)> {
-    let index = varint::get_u32(bytes)?;
-    let height = version.0.wrapping_sub(varint::get(bytes)?);
-    let place = varint::get_u32(bytes)?;
-    Some((IndexId(index), Birth::new(Height(height), place)))
-}
-
 /// What the next entry is stored as the difference from.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Previous {
@@ -145,39 +64,6 @@ pub(super) struct Previous {
     pub(super) unit_len: usize,
     birth: Birth,
     position: u64,
-}
-
-#[inline]
-fn zigzag(delta: u64) -> u64 {
-    (delta << 1) ^ ((delta as i64 >> 63) as u64)
-}
-
-#[inline]
-fn unzigzag(value: u64) -> u64 {
-    (value >> 1) ^ (value & 1).wrapping_neg()
-}
-
-/// The number of bytes that two keys have in common at their beginnings.
-#[inline]
-pub(super) fn shared_prefix(a: &[u8], b: &[u8]) -> usize {
-    let mut shared = 0;
-    for (x, y) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
-        let x = u64::from_le_bytes(first_8(x));
-        let y = u64::from_le_bytes(first_8(y));
-        if x != y {
-            return shared + ((x ^ y).trailing_zeros() / 8) as usize;
-        }
-        shared += 8;
-    }
-    let rest = a[shared..].iter().zip(&b[shared..]);
-    shared + rest.take_while(|(x, y)| x == y).count()
-}
-
-#[inline]
-fn first_8(bytes: &[u8]) -> [u8; 8] {
-    let mut out = [0; 8];
-    out.copy_from_slice(&bytes[..8]);
-    out
 }
 
 /// Collects the entries of one block.
@@ -560,61 +446,6 @@ pub(super) struct Tail<'a> {
     pub(super) births: &'a [u8],
 }
 
-/// Appends a number: as [`varint::put`], but faster for those of 2 to 8 bytes.
-#[inline(always)]
-fn put_number(out: &mut Vec<u8>, value: u64) {
-    if value < 0x80 {
-        out.push(value as u8);
-        return;
-    }
-    if value >= 1 << 56 {
-        varint::put(out, value);
-        return;
-    }
-    // Make gaps for the top bits: first in fours, then in pairs.
-    let x = (value & 0x0fff_ffff) | ((value & 0x00ff_ffff_f000_0000) << 4);
-    let x = (x & 0x0000_3fff_0000_3fff) | ((x & 0x0fff_c000_0fff_c000) << 2);
-    let x = (x & 0x007f_007f_007f_007f) | ((x & 0x3f80_3f80_3f80_3f80) << 1);
-    let bytes = (u64::BITS - value.leading_zeros()).div_ceil(7);
-    let more = 0x8080_8080_8080_8080 & !(u64::MAX << (8 * (bytes - 1)));
-    // All eight bytes are copied, which is faster than an exact number, and those beyond the end taken back.
-    let end = out.len() + bytes as usize;
-    out.extend_from_slice(&(x | more).to_le_bytes());
-    out.truncate(end);
-}
-
-/// A number: as [`varint::get`], but faster for those of 2 to 8 bytes.
-#[inline(always)]
-fn number(input: &mut &[u8]) -> Option<u64> {
-    let [first, ..] = **input else {
-        return None;
-    };
-    if first < 0x80 {
-        *input = &input[1..];
-        return Some(u64::from(first));
-    }
-    let Some(bytes) = input.first_chunk::<8>() else {
-        return varint::get(input);
-    };
-    let bytes = u64::from_le_bytes(*bytes);
-    let ends = !bytes & 0x8080_8080_8080_8080;
-    if ends == 0 {
-        return varint::get(input);
-    }
-    let bits = ends.trailing_zeros() + 1;
-    *input = &input[bits as usize / 8..];
-    // Keep the bytes up to the end, and close the gaps that the top bits leave: first in pairs, then in fours.
-    let x = bytes & (u64::MAX >> (64 - bits)) & 0x7f7f_7f7f_7f7f_7f7f;
-    let x = (x & 0x007f_007f_007f_007f) | ((x & 0x7f00_7f00_7f00_7f00) >> 1);
-    let x = (x & 0x0000_3fff_0000_3fff) | ((x & 0x3fff_0000_3fff_0000) >> 2);
-    Some((x & 0x0fff_ffff) | ((x & 0x0fff_ffff_0000_0000) >> 4))
-}
-
-#[inline]
-fn number_u32(input: &mut &[u8]) -> Option<u32> {
-    u32::try_from(number(input)?).ok()
-}
-
 #[inline]
 fn take<'a>(input: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
     let (taken, rest) = input.split_at_checked(len)?;
@@ -731,32 +562,4 @@ pub(super) fn decode_tail<'a>(
     previous.key_len = head.key_shared + head.key_rest.len();
     previous.birth = head.birth;
     Some(tail)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn fast_numbers_are_the_slow_ones(value: u64, shift in 0u32..64, tail: Vec<u8>) {
-            let value = value >> shift;
-            let (mut fast, mut slow) = (Vec::new(), Vec::new());
-            put_number(&mut fast, value);
-            varint::put(&mut slow, value);
-            prop_assert_eq!(&fast, &slow);
-            fast.extend_from_slice(&tail);
-            let mut rest = fast.as_slice();
-            prop_assert_eq!(number(&mut rest), Some(value));
-            prop_assert_eq!(rest, tail.as_slice());
-        }
-
-        #[test]
-        fn prefixes_are_counted(a: Vec<u8>, b: Vec<u8>, start: Vec<u8>) {
-            let (a, b) = ([start.as_slice(), &a].concat(), [start, b].concat());
-            let expected = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
-            prop_assert_eq!(shared_prefix(&a, &b), expected);
-        }
-    }
 }

@@ -6,9 +6,9 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::block::{self, Births, BlockParts, Entry, INTERVAL, Previous};
+use super::block::{self, BlockParts, INTERVAL, Previous};
 use super::directory::SectionRecord;
-use super::{Run, Section, SectionId, SectionKind};
+use super::{Births, Entry, Run, Section, SectionId, SectionKind};
 use crate::error::Result;
 use crate::types::{Birth, Height, Position, VersionKind};
 

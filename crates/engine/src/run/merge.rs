@@ -19,9 +19,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering as Atomic};
 
-use super::block::{Entry, shared_prefix};
+use super::number::shared_prefix;
 use super::section::prefix_of;
-use super::{Cursor, Run, RunSummary, RunWriter, Section, SectionId, SectionKind, key_hash};
+use super::{Cursor, Entry, Run, RunSummary, RunWriter, Section, SectionId, SectionKind, key_hash};
 use crate::error::{Error, Result};
 use crate::types::{Birth, GroupingId, Height, IndexId, VersionKind};
 

@@ -39,16 +39,17 @@
 //! The bytes are described in `FORMAT.md`, next to this file.
 
 mod block;
-
 mod checked;
 mod cursor;
 mod directory;
+mod entry;
 mod file;
 mod filter;
 mod lookup;
 mod manifest;
 mod marks;
 mod merge;
+mod number;
 mod policy;
 mod prefetch;
 mod reader;
@@ -57,8 +58,8 @@ mod section;
 mod tests;
 mod writer;
 
-pub use block::{Births, Entry};
 pub use cursor::Cursor;
+pub use entry::{Births, Entry};
 pub use file::{RunCounts, RunMeta, file_name};
 pub use lookup::FoundVersion;
 pub use manifest::{Manifest, RunEntry};

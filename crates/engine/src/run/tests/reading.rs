@@ -197,9 +197,9 @@ fn a_key_of_the_greatest_length_is_read() {
         cursor.seek(&entry.key, entry.birth).unwrap();
         assert_eq!(at(&cursor).as_ref(), Some(entry));
     }
-    cursor.seek(&vec![8; 70], Birth::MIN).unwrap();
+    cursor.seek(&[8; 70], Birth::MIN).unwrap();
     assert!(!cursor.valid());
-    cursor.seek(&vec![6; 70], Birth::MAX).unwrap();
+    cursor.seek(&[6; 70], Birth::MAX).unwrap();
     assert_eq!(at(&cursor).as_ref(), list.first());
 }
 
