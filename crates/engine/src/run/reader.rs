@@ -158,29 +158,6 @@ impl Run {
         Ok(Marks(marks))
     }
 
-    /// Reads and checks every byte.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] with the first thing that is not what was written.
-    pub fn verify(self: &Arc<Self>) -> Result<()> {
-        self.marks()?;
-        for section in self.sections() {
-            section.verify_filter()?;
-            let mut cursor = self.cursor(section);
-            cursor.seek_first()?;
-            let mut entries = 0;
-            while cursor.valid() {
-                entries += 1;
-                cursor.next()?;
-            }
-            if entries != section.len() {
-                let what = format!("a section of {} entries has {entries}", section.len());
-                return Err(self.damaged(section.record().blocks_at as usize, what));
-            }
-        }
-        Ok(())
-    }
-
     fn section_count(&self) -> usize {
         self.footer.sections as usize
     }
