@@ -35,7 +35,7 @@
 //! | `opening` | the lock and the first page |
 //! | `recovery` | where does the log end? |
 //!
-//! The bytes are laid down in `FORMAT.md` beside this file.
+//! The bytes are laid down in `docs/FORMAT.md`.
 
 mod body;
 mod builder;

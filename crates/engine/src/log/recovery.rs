@@ -156,12 +156,13 @@ impl LocalLog {
     pub fn follow(&self, from: LogPoint, apply: &mut dyn FnMut(&Frame<'_>) -> Result<()>) -> Result<LogPoint> {
         assert_eq!(self.tail.lock().access, Access::Read, "only readers follow a log");
         let io = |error| self.io(error);
-        let len = self.file.len().map_err(io)?;
-        if len == from.offset && from == self.newest() {
+        if from == self.newest() && from.offset == self.file.len().map_err(io)? {
             return Ok(from);
         }
+        // The slot comes first: the writer may go on meanwhile, and what a slot calls synced is in the file by then.
         let status = Status::read(&*self.file, self.header.log_id).map_err(io)?;
         let synced = status.map_or(PAGE_BYTES, |status| status.synced_offset);
+        let len = self.file.len().map_err(io)?;
         self.check_start(from, len)?;
         let mut owes_sync = false;
         let mut reader = self.reader(from, len);
