@@ -76,7 +76,7 @@ pub(crate) struct Damage {
 
 impl LocalLog {
     /// Finds the end of the log and makes it ready for appending. `apply` is called for each frame after `from`, a point
-    /// that was synced and that [fits](LocalLog::fits), or the [base](LogHeader::base); bodies up to that frame can be
+    /// that was synced and that [fits](LocalLog::fits), or the [base](super::header::LogHeader::base); bodies up to that frame can be
     /// read meanwhile. With damage the log stays read-only, see [`Recovery::damage`].
     ///
     /// # Errors
@@ -148,7 +148,7 @@ impl LocalLog {
     }
 
     /// Reads on from `from`, the point that an earlier call gave, or a synced point that [fits](LocalLog::fits), or the
-    /// [base](LogHeader::base): the frames that are whole. What may be an unfinished append is the end for now. What is
+    /// [base](super::header::LogHeader::base): the frames that are whole. What may be an unfinished append is the end for now. What is
     /// given of [`Durability::Sync`] is on the device: if need be, the reader syncs it.
     ///
     /// # Errors
