@@ -82,8 +82,8 @@ impl View {
         }
         let id = SectionId::live(grouping.id, index.id);
         let in_a_run = || {
-            let runs = self.runs.iter().filter(|run| run.meta().end >= floor);
-            runs.filter_map(|run| run.section(id)).any(|section| section.may_contain(hash))
+            let sections = self.runs.iter().filter_map(|run| run.section(id));
+            sections.filter(|section| section.highest_height() >= floor).any(|section| section.may_contain(hash))
         };
         if unsure || in_a_run() { None } else { Some(false) }
     }
