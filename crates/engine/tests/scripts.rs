@@ -70,11 +70,14 @@ scripts! {
     history
     json
     keys_of_all_kinds
+    many_units
+    many_versions
     numbers
     order_of_types
     ranges
     raw
     restarts
+    second_index
     sizes
     transactions
     unique

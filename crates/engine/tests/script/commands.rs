@@ -3,6 +3,7 @@
 //! ```text
 //! put people ada '{"age":36}'            insert, cas people ada HEIGHT …, with raw=… for a raw record
 //! delete people ada [at=HEIGHT]          revert people ada HEIGHT, clear people
+//! repeat 100 put g 'k##' '{"n":#}'       a write many times; # is 0, 1 …, ## has leading zeroes
 //! begin … commit | rollback              writes and gets in between belong to the transaction
 //! get people ada [at=HEIGHT]             a unit
 //! scan people [index=city] [at=HEIGHT]   units; from= after= to= through= prefix= limit= backward keys,
@@ -20,7 +21,7 @@
 
 use std::fmt::Write as _;
 
-use goldenscript::{ArgumentConsumer, Command, Context};
+use goldenscript::{Argument, ArgumentConsumer, Command, Context};
 use libimmuxdb::index::{IndexDefinition, decode_key, key_from_values};
 use libimmuxdb::{
     Committed, Content, Cursor, Grouping, Height, Scan, Timestamp, Unit, Units, VersionKind, WriteOptions,
@@ -31,13 +32,17 @@ use super::notation::{bytes, contract, expand, show, show_content};
 use super::session::{Given, Session};
 
 /// The commands that commit.
-pub const WRITES: [&str; 9] = ["put", "insert", "cas", "delete", "revert", "clear", "commit", "index", "drop"];
+pub const WRITES: [&str; 10] =
+    ["repeat", "put", "insert", "cas", "delete", "revert", "clear", "commit", "index", "drop"];
 
 type Arguments<'a> = ArgumentConsumer<'a>;
 
 impl Session {
     /// Carries out a command.
     pub fn execute(&mut self, command: &Command, context: &Context) -> Given {
+        if command.name == "repeat" {
+            return self.repeat(command, context);
+        }
         let mut arguments = command.consume_args();
         let given = self.dispatch(&command.name, &mut arguments, context)?;
         arguments.reject_next()?;
@@ -190,6 +195,29 @@ impl Session {
                 || grouping.compare_and_set(&key, expected, content),
             ),
         }
+    }
+
+    /// One flush at most: with the last one, as with any command.
+    fn repeat(&mut self, command: &Command, context: &Context) -> Given {
+        let mut arguments = command.consume_args();
+        let count: usize = arguments.next_pos().ok_or("how often?")?.parse()?;
+        let mut repeated = command.clone();
+        repeated.name = arguments.next_pos().ok_or("what?")?.to_owned();
+        let pattern: Vec<Argument> = arguments.cloned().collect();
+        let width = count.saturating_sub(1).to_string().len();
+        let mut last = String::new();
+        for n in 0..count {
+            let numbered = |text: &str| text.replace("##", &format!("{n:0width$}")).replace('#', &n.to_string());
+            repeated.args.clone_from(&pattern);
+            for argument in &mut repeated.args {
+                if let Argument::Positional(value) | Argument::KeyValue(_, value) = argument {
+                    *value = numbered(value);
+                }
+            }
+            self.hold_flushes = n + 1 < count;
+            last = self.execute(&repeated, context)?;
+        }
+        Ok(format!("… {last}"))
     }
 
     fn delete(&mut self, arguments: &mut Arguments<'_>, options: WriteOptions) -> Given<Option<Committed>> {

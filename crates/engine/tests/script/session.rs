@@ -34,6 +34,8 @@ pub struct Session {
     /// Cursors that were saved, by name.
     pub cursors: BTreeMap<String, Cursor>,
     writes: usize,
+    /// Set while a command writes more than once.
+    pub hold_flushes: bool,
     /// The most runs that there were at a time.
     runs: usize,
 }
@@ -59,6 +61,7 @@ impl Session {
             transaction: None,
             cursors: BTreeMap::new(),
             writes: 0,
+            hold_flushes: false,
             runs: 0,
         };
         session.store = Some(Store::open(session.directory.path(), session.options()).unwrap());
@@ -145,7 +148,7 @@ impl Session {
 
     fn is_time_to_flush(&self) -> bool {
         let every = self.arrangement.flush_every;
-        every > 0 && (self.writes + 1).is_multiple_of(every)
+        every > 0 && !self.hold_flushes && (self.writes + 1).is_multiple_of(every)
     }
 
     /// Opens the store again.
