@@ -2,6 +2,8 @@
 
 use std::error::Error as _;
 
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
 use libimmuxdb::index::{FieldPath, IndexDefinition};
 use libimmuxdb::{Background, Content, Durability, Error, Grouping, Height, Scan, Store, StoreOptions, limits};
 use tempfile::TempDir;
@@ -95,7 +97,7 @@ fn a_commit_has_at_most_a_million_operations() {
 #[test]
 fn a_grouping_has_at_most_1024_indexes() {
     let (_directory, _store, grouping) = grouping();
-    let mut create = |name: usize| {
+    let create = |name: usize| {
         grouping.create_index(&name.to_string(), IndexDefinition::json(format!("f{name}").as_str()), &mut |_| {})
     };
     for name in 0..limits::INDEXES_PER_GROUPING {

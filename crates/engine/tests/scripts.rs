@@ -7,6 +7,8 @@
 //! the first arrangement) into the scripts; the difference is then read by a person. `script/commands.rs` lists the
 //! commands, `script/notation.rs` says how bytes are written.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
 mod script;
 
 use std::path::{Path, PathBuf};

@@ -45,7 +45,7 @@ pub fn bytes(text: &str) -> Result<Vec<u8>, String> {
         return Ok(expand(text).into_bytes());
     };
     let digits = expand(digits);
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return Err(format!("{text} has half a byte"));
     }
     let byte = |at: usize| digits.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
