@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::block::{self, Previous};
+use super::block::{self, Previous, Tail};
 use super::number::shared_prefix;
 use super::{Births, Run, Section, SectionId, SectionKind};
 use crate::error::Result;
