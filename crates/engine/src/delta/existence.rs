@@ -170,7 +170,7 @@ mod tests {
         let mut state = 1_u64;
         for step in 0..100_000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let (index, hash) = ((state >> 60) as u32, (state >> 40) % 5000);
+            let (index, hash) = ((state >> 60) as u32, (state >> 40) % 5000 + 1);
             let counts = model.entry((index, hash)).or_default();
             if step % 3 == 0 && counts.live > 0 {
                 counts.live -= 1;
@@ -184,7 +184,7 @@ mod tests {
             }
         }
         for index in 0..16 {
-            for hash in 0..5000 {
+            for hash in 1..=5000 {
                 let expected = model.get(&(index, hash)).copied().unwrap_or_default();
                 assert_eq!(existence.of(IndexId(index), hash), expected);
             }
