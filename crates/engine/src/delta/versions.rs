@@ -143,11 +143,6 @@ impl Versions {
         Found::Far
     }
 
-    /// The number of versions.
-    pub(crate) fn len(&self) -> usize {
-        self.table.count()
-    }
-
     fn is(&self, id: u32, hash: u64, grouping: GroupingId, key: &[u8]) -> bool {
         let version = &self.table[id as usize];
         version.hash == hash && version.grouping == grouping && *version.key == *key
