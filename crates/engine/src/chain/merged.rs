@@ -41,6 +41,10 @@ pub(crate) struct Source {
     pub(crate) age: usize,
 }
 
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a reading has few sources, and each comparison of two of them would follow a box"
+)]
 enum Events {
     Piece { delta: Arc<Delta>, piece: Arc<Piece>, at: usize },
     Run { cursor: RunCursor, kind: SectionKind },
