@@ -418,7 +418,7 @@ impl Shared {
             return Ok(false);
         }
         if pending.kills.is_empty()
-            && let Some(answer) = view.has_entry(grouping, index, key, at)
+            && let Some(answer) = view.has_entry(grouping, index, key, at)?
         {
             return Ok(answer);
         }
