@@ -1,11 +1,14 @@
 # `make help` lists what there is.
 
+# All of them build the whole workspace: what is selected decides which features dependencies have, and another choice
+# would build them again.
 CARGO ?= cargo
 # Folder with the real rows of the benchmarks; where it is missing, a generated stand-in is loaded.
 DATA ?= ../shared/data
 # Where `make run` keeps its store.
 STORE ?= immuxdb-data
 
+BUILT := $(or $(CARGO_TARGET_DIR),target)/release
 DATA_FLAG := $(if $(wildcard $(DATA)/berka99),--data $(DATA))
 HEADING = @printf '\n== %s\n'
 
@@ -16,10 +19,10 @@ help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 run: packages ## build, and take a tour: load a bank's tables, scan, look into the past
-	$(HEADING) 'Building with optimization (the first time this takes a few minutes)'
-	$(CARGO) build --release -p immuxdb -p immuxdb_benches --example tour --bin immuxdb
+	$(HEADING) 'Building with optimization (the first time this takes some minutes)'
+	$(CARGO) build --release --workspace --bin immuxdb --example tour
 	@if [ -e '$(STORE)' ]; then printf '\n(%s is there from an earlier run: the rows become new versions. "make clean" removes it.)\n' '$(STORE)'; fi
-	@$(CARGO) run --quiet --release -p immuxdb_benches --example tour -- $(DATA_FLAG) --store '$(STORE)'
+	@'$(BUILT)/examples/tour' $(DATA_FLAG) --store '$(STORE)'
 
 test: packages format lint docs unit ## check formatting, lints and documentation; run all tests
 	$(HEADING) 'All is well'
@@ -45,13 +48,13 @@ unit:
 	$(CARGO) test --workspace
 
 build: packages ## build the command line: target/release/immuxdb
-	$(CARGO) build --release -p immuxdb
+	$(CARGO) build --release --workspace --bin immuxdb
 
 bench: packages ## run the realistic benchmarks (benches/README.md lists all of them)
 	$(HEADING) 'census90: one wide table'
-	$(CARGO) bench -p immuxdb_benches --bench census90 -- $(DATA_FLAG)
+	$(CARGO) bench --workspace --bench census90 -- $(DATA_FLAG)
 	$(HEADING) 'berka99: eight tables with twelve indexes'
-	$(CARGO) bench -p immuxdb_benches --bench berka99 -- $(DATA_FLAG)
+	$(CARGO) bench --workspace --bench berka99 -- $(DATA_FLAG)
 
 clean: ## remove what was built, and the store of `make run`
 	$(CARGO) clean
