@@ -69,8 +69,8 @@ impl Source {
                     let version = delta.versions().get(id);
                     Event::Live {
                         unit_key: version.key(),
-                        height: version.birth.height,
-                        place: version.birth.place,
+                        height: version.birth().height,
+                        place: version.birth().place,
                         position: version.position,
                         rewritten: delta.versions().has_successor(id),
                     }
@@ -96,7 +96,7 @@ impl Source {
                 };
                 let version = delta.versions().get(id);
                 VersionFound {
-                    birth: version.birth,
+                    birth: version.birth(),
                     kind: version.kind,
                     position: version.position,
                     births: version.births().to_vec(),
