@@ -58,7 +58,7 @@ fn an_old_log_beside_a_newer_index() {
     }
 }
 
-/// The old copy went on for itself, to the same height and length as the one that was lost.
+/// The old copy went on for itself, to the same height as the one that was lost.
 #[test]
 fn a_log_that_went_another_way() {
     let site = Site::with_ledger(1000);
@@ -67,7 +67,6 @@ fn a_log_that_went_another_way() {
     let newer_index = site.copy();
     fs::write(site.log(), &old).unwrap();
     site.write_ledger(&little_memory(), HEIGHT);
-    assert_eq!(length(&site.log()), length(&newer_index.log()));
     assert_ne!(fs::read(site.log()).unwrap(), fs::read(newer_index.log()).unwrap());
     fs::remove_dir_all(site.index()).unwrap();
     copy_directory(&newer_index.index(), &site.index());

@@ -54,6 +54,11 @@ impl Ledger {
         self.height
     }
 
+    /// The height of the unit that was not written for the longest time.
+    pub fn oldest_version(&self) -> u64 {
+        self.units.values().map(|entry| entry.height).min().unwrap()
+    }
+
     pub fn advance(&mut self, to: u64) {
         assert!(self.height <= to, "height {to} after height {}", self.height);
         while self.height < to {
