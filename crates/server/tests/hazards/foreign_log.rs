@@ -101,7 +101,10 @@ fn features_that_a_writer_must_know() {
     let (_store, chain) = site.open_to_read().unwrap();
     check_all(&chain);
     let refused = site.open(&log_only()).map(|_| ()).unwrap_err().to_string();
-    assert!(refused.contains("features that this engine cannot write; open it read-only, or use a newer engine"), "{refused}");
+    assert!(
+        refused.contains("features that this engine cannot write; open it read-only, or use a newer engine"),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -304,7 +304,8 @@ fn of_a_device() {
     let root = "device/store";
     let load = ["load", "rows.ndjson", "--grouping", "g", "--key", "id", "--data-root", root];
     for durability in ["process", "sync", "buffered"] {
-        let failed = place.run(&[&load[..], &["--index", "city=json:city", "--durability", durability, "--json"]].concat());
+        let failed =
+            place.run(&[&load[..], &["--index", "city=json:city", "--durability", durability, "--json"]].concat());
         assert_eq!(failed.code, 1, "{failed:?}");
         assert!(failed.err.starts_with("error: no space is left on the device of device/store/"), "{}", failed.err);
         assert!(failed.err.contains("\n help: make space and try again; what was committed is safe"), "{}", failed.err);
@@ -315,7 +316,8 @@ fn of_a_device() {
             assert!(units >= loaded["inserted"].as_u64().unwrap(), "{loaded} {units}");
         }
         assert!(units > 5000 && units < 30_000, "{units}");
-        let by_index = place.prints(&["scan", "g", "--index", "city", "--limit", "100000", "--json", "--data-root", root]);
+        let by_index =
+            place.prints(&["scan", "g", "--index", "city", "--limit", "100000", "--json", "--data-root", root]);
         assert_eq!(by_index.lines().count() as u64, units);
     }
     // There is space again.
@@ -336,7 +338,11 @@ fn of_a_file_size_limit() {
     );
     let failed = outcome(Command::new("sh").args(["-c", &line]).current_dir(place.path()).output().unwrap());
     assert_eq!(failed.code, 1, "{failed:?}");
-    assert!(failed.err.starts_with("error: no space is left on the device of ./immuxdb-data/default/log\n"), "{}", failed.err);
+    assert!(
+        failed.err.starts_with("error: no space is left on the device of ./immuxdb-data/default/log\n"),
+        "{}",
+        failed.err
+    );
     let units = place.objects(&["groupings", "--count"])[0]["units"].as_u64().unwrap();
     assert!(units > 1000 && units < 20_000, "{units}");
     place.prints(&["load", "rows.ndjson", "--grouping", "g", "--key", "id"]);

@@ -65,7 +65,10 @@ fn closed_with_everything_in_use() {
     assert!(matches!(refused, Err(Error::ReadOnly(_))), "{refused:?}");
     assert!(open.commit().is_err());
     ledger.check(&snapshot);
-    assert_eq!(units.map(Result::unwrap).count() + 5, chain.grouping(GROUPING).unwrap().count(Scan::units()).unwrap() as usize);
+    assert_eq!(
+        units.map(Result::unwrap).count() + 5,
+        chain.grouping(GROUPING).unwrap().count(Scan::units()).unwrap() as usize
+    );
     assert!(by_index.map(Result::unwrap).count() > 50);
     assert_eq!(versions.map(Result::unwrap).count() + 5, 2099);
     // The lock is free, though handles are left.

@@ -73,11 +73,20 @@ fn readers_at_random_moments() {
 #[test]
 fn a_load() {
     let place = crate::command::Place::new();
-    let rows: String =
-        (0..60_000).map(|number| format!("{{\"id\": {number}, \"city\": {}}}\n", number % 7)).collect();
+    let rows: String = (0..60_000).map(|number| format!("{{\"id\": {number}, \"city\": {}}}\n", number % 7)).collect();
     place.file("rows.ndjson", rows);
-    let arguments =
-        ["load", "rows.ndjson", "--grouping", "g", "--index", "city=json:city", "--durability", "process", "--batch", "50"];
+    let arguments = [
+        "load",
+        "rows.ndjson",
+        "--grouping",
+        "g",
+        "--index",
+        "city=json:city",
+        "--durability",
+        "process",
+        "--batch",
+        "50",
+    ];
     let mut loaded = 0;
     for round in 1..=3 {
         let mut child = place.command(&arguments).spawn().unwrap();
@@ -94,6 +103,7 @@ fn a_load() {
     }
     place.prints(&["load", "rows.ndjson", "--grouping", "g"]);
     assert_eq!(place.objects(&["groupings", "--count"])[0]["units"], 60_000);
-    let third = place.prints(&["scan", "g", "--index", "city", "--from", "3", "--through", "3", "--limit", "100000", "--json"]);
+    let third =
+        place.prints(&["scan", "g", "--index", "city", "--from", "3", "--through", "3", "--limit", "100000", "--json"]);
     assert_eq!(third.lines().count(), 60_000 / 7);
 }

@@ -3,7 +3,7 @@
 use libimmuxdb::{Error, Store};
 
 use crate::command::Place;
-use crate::support::site::little_memory;
+use crate::support::site::{flip_bit, little_memory};
 use crate::support::{Site, Worker};
 
 #[test]
@@ -75,24 +75,13 @@ fn readers_go_on_from_writer_to_writer() {
     site.check_and_go_on(UNTIL);
 }
 
-/// A writer that is still finding the end of a long log holds it already: the message must not name somebody else.
+/// A damaged chain is held too, by whoever opened it to write, though nothing is written to it.
 #[test]
-fn the_holder_is_never_one_that_was_killed() {
-    let site = Site::new();
-    let mut first = Worker::writer(&site.root(), u64::MAX);
-    first.wait_for(20);
-    first.kill();
-    let log = site.log();
-    let length = std::fs::metadata(&log).unwrap().len();
-    // What was synced is damaged: so the next writer is read-only, and holds the lock.
+fn a_damaged_store_is_held() {
     let site = Site::with_log_only(100);
-    crate::support::site::flip_bit(&site.log(), length.min(5000), 3);
+    flip_bit(&site.log(), 5000, 3);
     let (_store, chain) = site.open(&little_memory()).unwrap();
     assert!(chain.recovery().damage.is_some());
-    match site.open(&little_memory()).map(|_| ()) {
-        Err(Error::Held { holder, .. }) => {
-            assert!(holder.is_none_or(|holder| holder == format!("process {}", std::process::id())));
-        }
-        other => panic!("{other:?}"),
-    }
+    let second = site.open(&little_memory()).map(|_| ());
+    assert!(matches!(second, Err(Error::Held { .. })), "{second:?}");
 }

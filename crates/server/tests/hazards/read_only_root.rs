@@ -82,7 +82,8 @@ fn by_permissions() {
     for file in files(&root) {
         mode(&file, 0o444);
     }
-    for directory in ["", "default", "default/log.idx"].map(|name| root.join(name)).iter().filter(|path| path.exists()) {
+    for directory in ["", "default", "default/log.idx"].map(|name| root.join(name)).iter().filter(|path| path.exists())
+    {
         mode(directory, 0o555);
     }
     check_reading(|arguments| stranger.prints(arguments));
@@ -100,7 +101,11 @@ fn by_permissions() {
     }
     let other = stranger.run(&["put", "g", "1", "1", "--chain", "other"]);
     assert_eq!(other.code, 1);
-    assert!(other.err.contains("/other: Permission denied (os error 13)\n help: check who may write there"), "{}", other.err);
+    assert!(
+        other.err.contains("/other: Permission denied (os error 13)\n help: check who may write there"),
+        "{}",
+        other.err
+    );
     mode(&root, 0o755);
     mode(&root.join("default"), 0o755);
     let after: Vec<_> = files(&root).iter().map(|file| std::fs::read(file).unwrap()).collect();

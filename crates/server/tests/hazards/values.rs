@@ -65,7 +65,8 @@ fn raw_contents_of_every_byte_by_a_raw_index() {
     let (store, chain) = site.open(&little_memory()).unwrap();
     let grouping = chain.grouping("g").unwrap();
     grouping.create_index("i", "raw:1+2,-0+1".parse::<IndexDefinition>().unwrap(), &mut |_| {}).unwrap();
-    let contents: Vec<[u8; 3]> = (0..=255_u8).flat_map(|byte| [[byte, 0, 255], [7, byte, byte], [7, 255, byte]]).collect();
+    let contents: Vec<[u8; 3]> =
+        (0..=255_u8).flat_map(|byte| [[byte, 0, 255], [7, byte, byte], [7, 255, byte]]).collect();
     for (number, content) in contents.iter().enumerate() {
         grouping.put(&(number as u32).to_be_bytes(), Content::raw(content)).unwrap();
     }
@@ -296,7 +297,9 @@ fn an_index_created_on_many_units_while_others_write() {
     let (store, chain) = site.open(&options).unwrap();
     let grouping = chain.grouping("g").unwrap();
     let units = many();
-    let content = |number: u64, version: u64| format!(r#"{{"n":{number},"city":{},"version":{version}}}"#, (number + version) % 10);
+    let content = |number: u64, version: u64| {
+        format!(r#"{{"n":{number},"city":{},"version":{version}}}"#, (number + version) % 10)
+    };
     let key = |number: u64| number.to_be_bytes();
     for start in (0..units).step_by(1000) {
         let mut transaction = chain.begin();
@@ -326,7 +329,9 @@ fn an_index_created_on_many_units_while_others_write() {
         }
         let mut seen = Vec::new();
         let begun = written.load(Ordering::Relaxed);
-        grouping.create_index("city", IndexDefinition::json("city"), &mut |progress| seen.push(progress.units)).unwrap();
+        grouping
+            .create_index("city", IndexDefinition::json("city"), &mut |progress| seen.push(progress.units))
+            .unwrap();
         assert!(written.load(Ordering::Relaxed) > begun, "writing went on");
         assert!(seen.is_sorted() && seen.len() as u64 > units / 5000);
         stop.store(true, Ordering::Relaxed);

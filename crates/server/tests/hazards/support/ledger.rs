@@ -128,8 +128,7 @@ impl Ledger {
         }
         let units = snapshot.scan(GROUPING, Scan::units()).unwrap().map(Result::unwrap);
         let units: Vec<_> = units.map(|unit| (unit.key, (unit.height.0, unit.content))).collect();
-        let expected: Vec<_> =
-            self.units.iter().map(|(key, entry)| (key.clone(), self.version(key, entry))).collect();
+        let expected: Vec<_> = self.units.iter().map(|(key, entry)| (key.clone(), self.version(key, entry))).collect();
         assert_eq!(units, expected, "units in order at height {height}");
         if height > 0 {
             self.check_index(snapshot);
@@ -139,7 +138,8 @@ impl Ledger {
     fn check_index(&self, snapshot: &Snapshot) {
         let mut expected: Vec<_> = self.units.iter().collect();
         expected.sort_by_key(|(_, entry)| (entry.bucket, entry.birth));
-        let expected: Vec<_> = expected.into_iter().map(|(key, entry)| (key.clone(), self.version(key, entry))).collect();
+        let expected: Vec<_> =
+            expected.into_iter().map(|(key, entry)| (key.clone(), self.version(key, entry))).collect();
         let read = |scan: Scan| -> Vec<_> {
             let units = snapshot.scan(GROUPING, scan).unwrap().map(Result::unwrap);
             units

@@ -142,7 +142,11 @@ pub fn copy_directory(from: &Path, to: &Path) {
         if entry.file_type().unwrap().is_dir() {
             copy_directory(&entry.path(), &to);
         } else {
-            fs::copy(entry.path(), to).unwrap();
+            match fs::copy(entry.path(), to) {
+                // A merge removed it meanwhile.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                copied => drop(copied.unwrap()),
+            }
         }
     }
 }

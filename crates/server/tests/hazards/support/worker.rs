@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use libimmuxdb::{Height, Store};
+use libimmuxdb::{Error, Height, Store};
 
 use super::ledger::Ledger;
 use super::site::little_memory;
@@ -46,10 +46,6 @@ impl Worker {
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         Worker { child, lines }
-    }
-
-    pub fn id(&self) -> u32 {
-        self.child.id()
     }
 
     /// The next height that the worker printed; `None` when it has ended.
@@ -135,7 +131,14 @@ fn read(root: &Path, until: u64) {
         assert!(Instant::now() < deadline, "the chain never came to be");
         std::thread::sleep(Duration::from_millis(2));
     }
-    let chain = store.chain("default").unwrap();
+    let chain = loop {
+        match store.chain("default") {
+            Ok(chain) => break chain,
+            // Its first page is not yet written.
+            Err(Error::Format { .. }) if Instant::now() < deadline => {}
+            Err(error) => panic!("{error}"),
+        }
+    };
     let mut ledger = Ledger::default();
     while ledger.height() < until {
         assert!(Instant::now() < deadline, "no commit came any more after height {}", ledger.height());
