@@ -22,7 +22,7 @@ fn no_runs(name: &str, _length: u64) -> bool {
 }
 
 fn no_large_runs(name: &str, length: u64) -> bool {
-    no_runs(name, length) || length < 40 << 10
+    no_runs(name, length) || length < 56 << 10
 }
 
 fn no_manifest(name: &str, _length: u64) -> bool {
@@ -153,12 +153,12 @@ fn at_merging() {
     tight.set_full(true);
     let mut ledger = Ledger::default();
     // Small runs fit, merged ones do not: commits are not refused for that.
-    ledger.commit_to(&chain, 4000);
+    ledger.commit_to(&chain, 6000);
     assert_no_space(chain.drain());
     check_all(&chain);
     let runs = chain.stats().runs.len();
     assert!(runs > 4, "{runs}");
-    site.copy().check_and_go_on(4000);
+    site.copy().check_and_go_on(6000);
     tight.set_full(false);
     let deadline = Instant::now() + Duration::from_secs(10);
     while chain.drain().is_err() {
@@ -172,7 +172,7 @@ fn at_merging() {
     // Nothing is left of merges that failed.
     let (_store, chain) = site.open_to_read().unwrap();
     assert_eq!(site.runs().len(), chain.stats().runs.len());
-    site.check_and_go_on(4000);
+    site.check_and_go_on(6000);
 }
 
 #[test]

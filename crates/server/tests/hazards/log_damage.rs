@@ -292,6 +292,25 @@ fn what_the_command_says() {
     assert!(cut.err.contains("saved as "), "{}", cut.err);
 }
 
+/// What a reader follows turns out to be damaged: it keeps what it has, and says so each time.
+#[test]
+fn damaged_while_it_is_followed() {
+    let site = Site::with_log_only(100);
+    let (_store, chain) = site.open_to_read().unwrap();
+    assert_eq!(chain.height().0, 100);
+    site.write_ledger(&log_only(), 200);
+    flip_bit(&site.log(), find(&site.log(), br#"{"height":150,"#) + 3, 5);
+    for _ in 0..3 {
+        let refreshed = chain.refresh();
+        assert!(matches!(refreshed, Err(Error::Damaged { .. })), "{refreshed:?}");
+        assert!(chain.height().0 >= 100);
+    }
+    // Heights that it has can be read.
+    let (_store, again) = site.open_to_read().unwrap();
+    assert_eq!(again.height().0, 149);
+    check_all(&again);
+}
+
 /// The log is cut under a process that reads it. Bytes that are mapped and gone would end the process; what is read
 /// again later is found to be missing.
 #[test]
