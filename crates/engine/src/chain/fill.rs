@@ -123,7 +123,8 @@ impl Shared {
         Ok(committed.height)
     }
 
-    /// Fills the indexes whose filling was interrupted.
+    /// Fills the indexes whose filling was interrupted. A unique one over duplicates, which nobody was told of yet, is
+    /// dropped.
     pub(crate) fn fill_unfilled(self: &Arc<Self>) -> Result<()> {
         let groupings = self.catalog.read().groupings().to_vec();
         for grouping in groupings {

@@ -1,12 +1,16 @@
 //! Handles that are used in unexpected ways, and directories that go away.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use libimmuxdb::{Chain, Content, Error, Scan, Store};
 
 use crate::support::ledger::{GROUPING, INDEX, check_all};
-use crate::support::site::little_memory;
+use crate::support::site::{little_memory, log_only};
 use crate::support::{Ledger, Site, Worker};
 
 #[test]
@@ -94,6 +98,33 @@ fn closed_twice() {
     drop(next);
     next_store.close().unwrap();
     site.check_and_go_on(400);
+}
+
+/// A process that is being started shares the descriptors of the one that starts it, for a moment: the lock must be gone
+/// with the handle all the same.
+#[test]
+fn closed_while_processes_are_started() {
+    let site = Site::with_ledger(100);
+    let owner = fs::metadata(site.path()).unwrap().uid();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    // Something to be done in the child makes the standard library fork.
+                    let mut command = Command::new("true");
+                    command.current_dir("/").uid(owner).spawn().unwrap().wait().unwrap();
+                }
+            });
+        }
+        let opened = (0..300).try_for_each(|_| {
+            let (store, chain) = site.open(&log_only())?;
+            drop(chain);
+            store.close()
+        });
+        done.store(true, Ordering::Relaxed);
+        opened.unwrap();
+    });
 }
 
 /// A store that is dropped, while a snapshot and a scan still hold its chain: the chain is open until they go.
