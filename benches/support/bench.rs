@@ -1,0 +1,478 @@
+//! A run of a benchmark: phases that are timed, lines that are printed.
+//!
+//! ```text
+//! Bench::start ── note ──┬── phase("load", "insert", n) ── done, done, … ── finish ── figure ──┬── finish
+//!                        └──────────────── the next phase, on the same store ◄────────────────┘
+//! ```
+//!
+//! A phase prints "took 12ms to insert 1000 items, average 0.012ms per item" for each report period, and at its end the whole: wall time, CPU time of
+//! all threads (so background work shows), and the cost per item of its first and its last tenth. The quotient of the two says whether the cost grows
+//! with what is there already, which is what ImmuxDB was built against.
+
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use crate::latency::{Latencies, Percentiles};
+use crate::measure;
+use crate::options::Options;
+use crate::plot::{self, Series};
+use crate::profile::Profile;
+
+/// A run of a benchmark.
+pub struct Bench {
+    name: &'static str,
+    /// The command line.
+    pub options: Options,
+    results: Option<File>,
+    series: Vec<Series>,
+    profile: Option<Profile>,
+    outcomes: Vec<Outcome>,
+}
+
+/// What a phase came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// The phase's name.
+    pub phase: String,
+    /// How many items went through it.
+    pub items: usize,
+    /// Wall time.
+    pub seconds: f64,
+    /// CPU time of all threads of the process.
+    pub cpu_seconds: f64,
+    /// Wall time per item.
+    pub average_us: f64,
+    /// Wall time per item in the first tenth.
+    pub first_tenth_us: Option<f64>,
+    /// Wall time per item in the last tenth.
+    pub last_tenth_us: Option<f64>,
+    /// Percentiles, where single operations were timed.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub percentiles: Option<Percentiles>,
+}
+
+impl Outcome {
+    /// How many times the first tenth's cost the last tenth's is.
+    #[must_use]
+    pub fn growth(&self) -> Option<f64> {
+        Some(self.last_tenth_us? / self.first_tenth_us?)
+    }
+}
+
+/// One JSON line.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+enum Line<'l> {
+    Start {
+        version: &'static str,
+        system: &'static str,
+        processors: usize,
+        arguments: Vec<String>,
+    },
+    Note {
+        text: &'l str,
+    },
+    Period {
+        phase: &'l str,
+        done: usize,
+        items: usize,
+        seconds: f64,
+        average_us: f64,
+    },
+    Phase(&'l Outcome),
+    Figure {
+        name: &'l str,
+        value: f64,
+        unit: &'l str,
+    },
+}
+
+#[derive(Serialize)]
+struct Named<'l> {
+    bench: &'static str,
+    #[serde(flatten)]
+    line: Line<'l>,
+}
+
+impl Bench {
+    /// Begins a run.
+    ///
+    /// # Errors
+    /// When the results file can't be opened.
+    pub fn start(name: &'static str, options: Options) -> Result<Bench> {
+        let results = match &options.results {
+            None => None,
+            Some(path) => Some(
+                OpenOptions::new()
+                    .create(true)
+                    .append(true)
+                    .open(path)
+                    .with_context(|| path.display().to_string())?,
+            ),
+        };
+        let mut bench = Bench {
+            name,
+            options,
+            results,
+            series: Vec::new(),
+            profile: None,
+            outcomes: Vec::new(),
+        };
+        bench.json(Line::Start {
+            version: env!("CARGO_PKG_VERSION"),
+            system: std::env::consts::OS,
+            processors: std::thread::available_parallelism().map_or(1, usize::from),
+            arguments: std::env::args().skip(1).collect(),
+        })?;
+        Ok(bench)
+    }
+
+    /// How many rows were asked for, or else the benchmark's own number.
+    #[must_use]
+    pub fn rows(&self, default: usize) -> usize {
+        self.options.rows.unwrap_or(default)
+    }
+
+    /// Says something about the run: where the rows come from, what is measured next.
+    ///
+    /// # Errors
+    /// When the results file can't be written.
+    pub fn note(&mut self, text: &str) -> Result<()> {
+        self.text(text);
+        self.json(Line::Note { text })
+    }
+
+    /// Reports a single number.
+    ///
+    /// # Errors
+    /// When the results file can't be written.
+    pub fn figure(&mut self, name: &str, value: f64, unit: &str) -> Result<()> {
+        self.text(&format!("  {name}: {} {unit}", number(value)));
+        self.json(Line::Figure { name, value, unit })
+    }
+
+    /// Reports the sizes of a store on disk, in MB (10^6 bytes).
+    ///
+    /// # Errors
+    /// When the store can't be read, or the results file can't be written.
+    pub fn sizes(&mut self, store: &std::path::Path) -> Result<()> {
+        let sizes = measure::sizes(store)?;
+        self.figure("log on disk", sizes.log as f64 / 1e6, "MB")?;
+        self.figure("index on disk", sizes.index as f64 / 1e6, "MB")
+    }
+
+    /// Begins a phase in which `items` go through one operation (`verb`, as in "took 12ms to *insert* 1000 items").
+    ///
+    /// # Errors
+    /// When the profiler can't start.
+    pub fn phase(&mut self, name: &str, verb: &'static str, items: usize) -> Result<Phase<'_>> {
+        if self.profile.is_none() && self.options.profile.is_some() {
+            self.profile = Some(Profile::start()?);
+        }
+        let period = self
+            .options
+            .report_period
+            .unwrap_or_else(|| items.div_ceil(10))
+            .max(1);
+        let mut phase = Phase {
+            name: name.to_owned(),
+            verb,
+            items,
+            done: 0,
+            next: 0,
+            period,
+            reported: (0, Duration::ZERO),
+            points: Vec::with_capacity(Phase::POINTS + 2),
+            cpu: measure::cpu_time(),
+            started: Instant::now(),
+            bench: self,
+        };
+        phase.aim();
+        Ok(phase)
+    }
+
+    /// The outcomes of the phases so far.
+    #[must_use]
+    pub fn outcomes(&self) -> &[Outcome] {
+        &self.outcomes
+    }
+
+    /// Ends the run: draws what was asked for.
+    ///
+    /// # Errors
+    /// When a picture can't be written.
+    pub fn finish(mut self) -> Result<()> {
+        if let (Some(profile), Some(path)) = (self.profile.take(), &self.options.profile) {
+            profile.write(path)?;
+            self.text(&format!("wrote the flamegraph to {}", path.display()));
+        }
+        if let Some(path) = &self.options.plot {
+            plot::draw(path, self.name, &self.series, self.options.plot_log)?;
+            self.text(&format!("wrote the plot to {}", path.display()));
+        }
+        Ok(())
+    }
+
+    fn text(&self, text: &str) {
+        if !self.options.json {
+            println!("{text}");
+        }
+    }
+
+    fn json(&mut self, line: Line<'_>) -> Result<()> {
+        if !self.options.json && self.results.is_none() {
+            return Ok(());
+        }
+        let line = serde_json::to_string(&Named {
+            bench: self.name,
+            line,
+        })?;
+        if self.options.json {
+            println!("{line}");
+        }
+        if let Some(file) = &mut self.results {
+            writeln!(file, "{line}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A phase under way.
+pub struct Phase<'b> {
+    bench: &'b mut Bench,
+    name: String,
+    verb: &'static str,
+    items: usize,
+    done: usize,
+    /// The number of items at which there is something to do next: a point of the plot, or a report.
+    next: usize,
+    period: usize,
+    reported: (usize, Duration),
+    /// (items so far, time so far)
+    points: Vec<(usize, Duration)>,
+    cpu: Duration,
+    started: Instant,
+}
+
+impl Phase<'_> {
+    /// Points of a phase in the plot; ten of them are a tenth.
+    const POINTS: usize = 100;
+
+    /// Says that `items` more are done.
+    ///
+    /// # Errors
+    /// When the results file can't be written.
+    #[inline]
+    pub fn done(&mut self, items: usize) -> Result<()> {
+        self.done += items;
+        if self.done < self.next {
+            return Ok(());
+        }
+        self.mark()
+    }
+
+    #[cold]
+    fn mark(&mut self) -> Result<()> {
+        let elapsed = self.started.elapsed();
+        if self.done >= self.items * (self.points.len() + 1) / Self::POINTS {
+            self.points.push((self.done, elapsed));
+        }
+        let (before, then) = self.reported;
+        if self.done - before >= self.period {
+            self.reported = (self.done, elapsed);
+            self.report(self.done - before, elapsed - then)?;
+        }
+        self.aim();
+        Ok(())
+    }
+
+    fn aim(&mut self) {
+        let point = self.items * (self.points.len() + 1) / Self::POINTS;
+        self.next = point.max(self.done + 1).min(self.reported.0 + self.period);
+    }
+
+    fn report(&mut self, items: usize, took: Duration) -> Result<()> {
+        let text = took_line(self.verb, items, took);
+        self.bench.text(&text);
+        let seconds = took.as_secs_f64();
+        self.bench.json(Line::Period {
+            phase: &self.name,
+            done: self.done,
+            items,
+            seconds,
+            average_us: seconds * 1e6 / items as f64,
+        })
+    }
+
+    /// Ends the phase now: everything that is to be counted has been done.
+    ///
+    /// # Errors
+    /// When the results file can't be written.
+    pub fn finish(self) -> Result<Outcome> {
+        self.finish_with(None)
+    }
+
+    /// Ends the phase, with the times of its single operations.
+    ///
+    /// # Errors
+    /// When the results file can't be written.
+    pub fn finish_with(self, latencies: Option<Latencies>) -> Result<Outcome> {
+        let took = self.started.elapsed();
+        let cpu = measure::cpu_time().saturating_sub(self.cpu);
+        let items = self.done;
+        let per_item = |time: Duration, items: usize| time.as_secs_f64() * 1e6 / items as f64;
+        let point = |number: usize| self.points.get(number.checked_sub(1)?).copied();
+        let (first, last) = match (point(10), point(90), point(100)) {
+            (Some(first), Some(ninth), Some(end)) => (
+                Some(per_item(first.1, first.0)),
+                Some(per_item(end.1 - ninth.1, end.0 - ninth.0)),
+            ),
+            _ => (None, None),
+        };
+        let outcome = Outcome {
+            phase: self.name.clone(),
+            items,
+            seconds: took.as_secs_f64(),
+            cpu_seconds: cpu.as_secs_f64(),
+            average_us: per_item(took, items.max(1)),
+            first_tenth_us: first,
+            last_tenth_us: last,
+            percentiles: latencies.and_then(Latencies::percentiles),
+        };
+        let bench = self.bench;
+        if self.period < items && self.items > 1 {
+            bench.text(&took_line(self.verb, items, took));
+        }
+        bench.text(&summary(&outcome));
+        bench.json(Line::Phase(&outcome))?;
+        bench.series.push(Series::new(&self.name, &self.points));
+        bench.outcomes.push(outcome.clone());
+        Ok(outcome)
+    }
+}
+
+/// "took 12ms to insert 1000 items, average 0.012ms per item"
+fn took_line(verb: &str, items: usize, took: Duration) -> String {
+    let milliseconds = took.as_secs_f64() * 1e3;
+    format!(
+        "took {}ms to {verb} {items} items, average {}ms per item",
+        milliseconds.round(),
+        number(milliseconds / items.max(1) as f64)
+    )
+}
+
+fn summary(outcome: &Outcome) -> String {
+    let mut text = format!(
+        "  {}: {} s wall, {} s CPU",
+        outcome.phase,
+        number(outcome.seconds),
+        number(outcome.cpu_seconds)
+    );
+    if outcome.items > 1 {
+        let rate = outcome.items as f64 / outcome.seconds;
+        let _ = write!(text, ", {rate:.0} items a second");
+    }
+    if let (Some(first), Some(last), Some(growth)) = (
+        outcome.first_tenth_us,
+        outcome.last_tenth_us,
+        outcome.growth(),
+    ) {
+        let _ = write!(
+            text,
+            "; first tenth {} µs an item, last tenth {} µs ({growth:.2} times)",
+            number(first),
+            number(last)
+        );
+    }
+    if let Some(p) = &outcome.percentiles {
+        let _ = write!(
+            text,
+            "\n  {}: median {} µs, 90% {} µs, 99% {} µs, 99.9% {} µs, slowest {} µs",
+            outcome.phase,
+            number(p.p50_us),
+            number(p.p90_us),
+            number(p.p99_us),
+            number(p.p999_us),
+            number(p.max_us)
+        );
+    }
+    text
+}
+
+/// A number with three significant digits, at least two of them after the point when it is below 10, and no exponent.
+#[must_use]
+pub fn number(value: f64) -> String {
+    let digits = match value.abs() {
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        size if size >= 1.0 || size == 0.0 => 2,
+        size => (2 - size.log10().floor() as i32).clamp(2, 9) as usize,
+    };
+    format!("{value:.digits$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bench() -> Bench {
+        let mut options = Options::default();
+        options.json = true;
+        Bench::start("test", options).unwrap()
+    }
+
+    #[test]
+    fn the_line_is_that_of_the_first_benchmark() {
+        assert_eq!(
+            took_line("insert", 1000, Duration::from_millis(12)),
+            "took 12ms to insert 1000 items, average 0.0120ms per item"
+        );
+    }
+
+    #[test]
+    fn numbers_have_three_digits() {
+        for (value, text) in [
+            (0.0, "0.00"),
+            (0.003_456, "0.00346"),
+            (0.5, "0.500"),
+            (1.234, "1.23"),
+            (12.34, "12.3"),
+            (123.4, "123"),
+            (123_456.0, "123456"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn tenths_are_told_apart() {
+        let mut bench = bench();
+        let mut phase = bench.phase("load", "insert", 1000).unwrap();
+        for item in 0..1000 {
+            if item >= 900 {
+                std::thread::sleep(Duration::from_micros(100));
+            }
+            phase.done(1).unwrap();
+        }
+        let outcome = phase.finish().unwrap();
+        assert_eq!(outcome.items, 1000);
+        assert!(outcome.last_tenth_us.unwrap() >= 100.0, "{outcome:?}");
+        assert!(outcome.growth().unwrap() > 10.0, "{outcome:?}");
+        assert_eq!(bench.outcomes().len(), 1);
+    }
+
+    #[test]
+    fn a_short_phase_has_no_tenths() {
+        let mut bench = bench();
+        let mut phase = bench.phase("open", "open", 1).unwrap();
+        phase.done(1).unwrap();
+        let outcome = phase.finish().unwrap();
+        assert_eq!(outcome.items, 1);
+        assert_eq!(outcome.first_tenth_us, None);
+    }
+}
