@@ -166,19 +166,53 @@ impl Bench {
         self.figure("index on disk", sizes.index as f64 / 1e6, "MB")
     }
 
-    /// Begins a phase in which `items` go through one operation (`verb`, as in "took 12ms to *insert* 1000 items").
+    /// Begins a phase in which the store grows or changes: `items` go through one operation (`verb`, as in "took 12ms to *insert* 1000 items"). It's
+    /// reported by the period, a tenth unless another was asked for, and drawn in the plot.
     ///
     /// # Errors
     /// When the profiler can't start.
     pub fn phase(&mut self, name: &str, verb: &'static str, items: usize) -> Result<Phase<'_>> {
+        let period = self.options.report_period.unwrap_or(items.div_ceil(10));
+        self.begin(name, verb, items, period.max(1), true)
+    }
+
+    /// Begins a phase that only reads. It's reported as a whole, unless a period was asked for.
+    ///
+    /// # Errors
+    /// When the profiler can't start.
+    pub fn reading(&mut self, name: &str, verb: &'static str, items: usize) -> Result<Phase<'_>> {
+        let period = self.options.report_period.unwrap_or(usize::MAX);
+        self.begin(name, verb, items, period.max(1), false)
+    }
+
+    /// Times a single action (`verb`, as in "took 12ms to *drain and close*").
+    ///
+    /// # Errors
+    /// Those of the action.
+    pub fn once<T, E: Into<anyhow::Error>>(
+        &mut self,
+        name: &str,
+        verb: &'static str,
+        action: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T> {
+        let mut phase = self.begin(name, verb, 1, usize::MAX, false)?;
+        let result = action().map_err(Into::into)?;
+        phase.done(1)?;
+        phase.finish()?;
+        Ok(result)
+    }
+
+    fn begin(
+        &mut self,
+        name: &str,
+        verb: &'static str,
+        items: usize,
+        period: usize,
+        drawn: bool,
+    ) -> Result<Phase<'_>> {
         if self.profile.is_none() && self.options.profile.is_some() {
             self.profile = Some(Profile::start()?);
         }
-        let period = self
-            .options
-            .report_period
-            .unwrap_or_else(|| items.div_ceil(10))
-            .max(1);
         let mut phase = Phase {
             name: name.to_owned(),
             verb,
@@ -186,6 +220,7 @@ impl Bench {
             done: 0,
             next: 0,
             period,
+            drawn,
             reported: (0, Duration::ZERO),
             points: Vec::with_capacity(Phase::POINTS + 2),
             cpu: measure::cpu_time(),
@@ -252,6 +287,7 @@ pub struct Phase<'b> {
     /// The number of items at which there is something to do next: a point of the plot, or a report.
     next: usize,
     period: usize,
+    drawn: bool,
     reported: (usize, Duration),
     /// (items so far, time so far)
     points: Vec<(usize, Duration)>,
@@ -293,7 +329,8 @@ impl Phase<'_> {
 
     fn aim(&mut self) {
         let point = self.items * (self.points.len() + 1) / Self::POINTS;
-        self.next = point.max(self.done + 1).min(self.reported.0 + self.period);
+        let report = self.reported.0.saturating_add(self.period);
+        self.next = point.max(self.done + 1).min(report);
     }
 
     fn report(&mut self, items: usize, took: Duration) -> Result<()> {
@@ -345,20 +382,23 @@ impl Phase<'_> {
             percentiles: latencies.and_then(Latencies::percentiles),
         };
         let bench = self.bench;
-        if self.period < items && self.items > 1 {
-            bench.text(&took_line(self.verb, items, took));
-        }
+        bench.text(&took_line(self.verb, items, took));
         bench.text(&summary(&outcome));
         bench.json(Line::Phase(&outcome))?;
-        bench.series.push(Series::new(&self.name, &self.points));
+        if self.drawn {
+            bench.series.push(Series::new(&self.name, &self.points));
+        }
         bench.outcomes.push(outcome.clone());
         Ok(outcome)
     }
 }
 
-/// "took 12ms to insert 1000 items, average 0.012ms per item"
+/// "took 12ms to insert 1000 items, average 0.0120ms per item"; for a single action, "took 12.0ms to close".
 fn took_line(verb: &str, items: usize, took: Duration) -> String {
     let milliseconds = took.as_secs_f64() * 1e3;
+    if items == 1 {
+        return format!("took {}ms to {verb}", number(milliseconds));
+    }
     format!(
         "took {}ms to {verb} {items} items, average {}ms per item",
         milliseconds.round(),
@@ -467,11 +507,11 @@ mod tests {
     }
 
     #[test]
-    fn a_short_phase_has_no_tenths() {
+    fn a_single_action_has_no_tenths() {
         let mut bench = bench();
-        let mut phase = bench.phase("open", "open", 1).unwrap();
-        phase.done(1).unwrap();
-        let outcome = phase.finish().unwrap();
+        let opened: Result<u8> = bench.once("open", "open", || anyhow::Ok(7));
+        assert_eq!(opened.unwrap(), 7);
+        let outcome = &bench.outcomes()[0];
         assert_eq!(outcome.items, 1);
         assert_eq!(outcome.first_tenth_us, None);
     }

@@ -96,6 +96,7 @@ where
     area.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(area)
         .margin(18)
+        .margin_right(40)
         .caption(
             format!("{bench}: cost per item as the store grows"),
             (FONT, 22).into_font().color(&INK),

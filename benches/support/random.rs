@@ -15,7 +15,7 @@ impl Random {
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         mix(self.0)
     }
@@ -23,7 +23,7 @@ impl Random {
     /// A number from 0 to `bound` (exclusive). The bias of the multiplication is below 2^-32 for the bounds used here.
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "there is no number below 0");
-        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
+        ((u128::from(self.number()) * u128::from(bound)) >> 64) as u64
     }
 
     /// A number from `low` to `high`, both included.
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn the_numbers_of_a_seed_never_change() {
         let mut random = Random::new(1);
-        assert_eq!(random.next(), 0x910A_2DEC_8902_5CC1);
+        assert_eq!(random.number(), 0x910A_2DEC_8902_5CC1);
         assert_eq!(Random::new(1).below(1000), 566);
     }
 

@@ -54,9 +54,8 @@ impl Table {
 }
 
 fn is_number(cell: &str) -> bool {
-    // Most cells that aren't numbers don't begin like one, and needn't be parsed to know.
-    let begins_like_one = cell.starts_with(|c: char| c == '-' || c.is_ascii_digit());
-    begins_like_one
+    cell.bytes()
+        .all(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'.'))
         && serde_json::from_str::<serde_json::Number>(cell)
             .is_ok_and(|number| number.to_string() == cell)
 }
@@ -71,7 +70,15 @@ mod tests {
 
     #[test]
     fn only_what_prints_back_is_a_number() {
-        for number in ["0", "-1", "576", "46.7", "0.29", "18446744073709551615"] {
+        for number in [
+            "0",
+            "-1",
+            "576",
+            "46.7",
+            "0.29",
+            "100.0",
+            "18446744073709551615",
+        ] {
             assert!(is_number(number), "{number}");
         }
         for text in [
@@ -81,6 +88,8 @@ mod tests {
             "700.00",
             "+1",
             "1e5",
+            "1e16",
+            "-0",
             "1.",
             ".5",
             "NaN",
