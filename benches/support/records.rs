@@ -25,6 +25,18 @@ pub const ALTERNATE: usize = 18;
 /// Alternate keys of a record.
 pub const ALTERNATES: usize = 13;
 
+/// Two digits a byte, from a table: making a record shall cost next to nothing beside writing it.
+const HEX: [[u8; 2]; 256] = {
+    let digits = b"0123456789ABCDEF";
+    let mut table = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = [digits[byte >> 4], digits[byte & 15]];
+        byte += 1;
+    }
+    table
+};
+
 /// A unit key.
 pub type Key = [u8; KEY];
 /// A value of an alternate key.
@@ -71,8 +83,8 @@ impl Values {
         let spread = mix(self.which(number, alternate) * ALTERNATES as u64 + alternate as u64);
         let mut value = *b"K0----------------";
         value[1] = b'A' + alternate as u8;
-        for (place, digit) in value[2..].iter_mut().enumerate() {
-            *digit = b"0123456789ABCDEF"[(spread >> (60 - 4 * place)) as usize & 15];
+        for (digits, byte) in value[2..].chunks_exact_mut(2).zip(spread.to_be_bytes()) {
+            digits.copy_from_slice(&HEX[usize::from(byte)]);
         }
         value
     }
