@@ -14,9 +14,7 @@ use immuxdb_benches::measure::MemoryWatch;
 use immuxdb_benches::options::Options;
 use immuxdb_benches::place::Place;
 use immuxdb_benches::random::Random;
-use immuxdb_benches::records::{
-    ALTERNATES, RECORD, ScanCheck, Values, index_name, key, number, range,
-};
+use immuxdb_benches::records::{ALTERNATES, RECORD, ScanCheck, Values, index_name, key, number, range};
 use libimmuxdb::{Content, Error, Grouping, Scan, WriteOptions};
 
 const RECORDS: usize = 99_999;
@@ -37,13 +35,9 @@ struct More {
 }
 
 fn main() -> Result<()> {
-    let (options, more) = Options::parse::<More>(
-        "The 13-index load: records of 250 bytes, 13 indexes with duplicates",
-    );
+    let (options, more) = Options::parse::<More>("The 13-index load: records of 250 bytes, 13 indexes with duplicates");
     let mut bench = Bench::start("indexed_set", options)?;
-    let loads = more
-        .values
-        .map_or_else(|| Values::ALL.to_vec(), |values| vec![values]);
+    let loads = more.values.map_or_else(|| Values::ALL.to_vec(), |values| vec![values]);
     let place = Place::new(bench.options.store.as_deref())?;
     for values in loads {
         Load {
@@ -76,12 +70,7 @@ impl Load {
         let store = engine::open(&self.root, engine::store_options(&bench.options))?;
         let records = store.grouping("records")?;
         self.get(bench, &records)?;
-        self.seek(
-            bench,
-            &records,
-            &format!("{name}: seek and read by an alternate key"),
-            self.records,
-        )?;
+        self.seek(bench, &records, &format!("{name}: seek and read by an alternate key"), self.records)?;
         self.scan(bench, &records, false)?;
         self.scan(bench, &records, true)?;
         self.write_and_read(bench, &records)?;
@@ -97,11 +86,7 @@ impl Load {
         let records = store.grouping("records")?;
         for alternate in 0..ALTERNATES {
             let bytes = range(alternate);
-            engine::index_bytes(
-                &records,
-                &index_name(alternate),
-                bytes.start as u32..bytes.end as u32,
-            )?;
+            engine::index_bytes(&records, &index_name(alternate), bytes.start as u32..bytes.end as u32)?;
         }
         let half = self.records / 2;
         let duplicates = if self.midway {
@@ -112,60 +97,35 @@ impl Load {
         } else {
             self.insert(bench, &records, 0..self.records)?
         };
-        ensure!(
-            duplicates == self.values.duplicates(self.records),
-            "{duplicates} duplicates were reported"
-        );
+        ensure!(duplicates == self.values.duplicates(self.records), "{duplicates} duplicates were reported");
         let refused = records.insert(&key(0), Content::raw(b"another"));
-        ensure!(
-            matches!(refused, Err(Error::UnitExists { .. })),
-            "a unit key was taken twice"
-        );
-        let inserted = bench
-            .outcomes()
-            .last()
-            .map_or(0.0, |outcome| outcome.seconds);
+        ensure!(matches!(refused, Err(Error::UnitExists { .. })), "a unit key was taken twice");
+        let inserted = bench.outcomes().last().map_or(0.0, |outcome| outcome.seconds);
 
         drop(records);
         let closing = format!("{name}: drain and close");
         bench.once(&closing, "drain and close", || store.drain_and_close())?;
-        let closed = bench
-            .outcomes()
-            .last()
-            .map_or(0.0, |outcome| outcome.seconds);
+        let closed = bench.outcomes().last().map_or(0.0, |outcome| outcome.seconds);
         if !self.midway {
             let whole = inserted + closed;
             bench.figure(&format!("{name}: load, to the end of close"), whole, "s")?;
         }
         if let Some(peak) = memory.peak() {
-            bench.figure(
-                &format!("{name}: peak anonymous memory"),
-                peak as f64 / 1e6,
-                "MB",
-            )?;
+            bench.figure(&format!("{name}: peak anonymous memory"), peak as f64 / 1e6, "MB")?;
         }
         bench.sizes(&self.root)
     }
 
     /// Inserts records, and says how many were reported as duplicates.
-    fn insert(
-        &self,
-        bench: &mut Bench,
-        records: &Grouping,
-        numbers: std::ops::Range<u64>,
-    ) -> Result<u64> {
-        let write = WriteOptions {
-            report_duplicates: true,
-            ..WriteOptions::default()
-        };
+    fn insert(&self, bench: &mut Bench, records: &Grouping, numbers: std::ops::Range<u64>) -> Result<u64> {
+        let records = records.with(WriteOptions::default().report_duplicates());
         let mut record = [0; RECORD];
         let mut duplicates = 0;
         let name = format!("{}: insert", self.values.name());
         let mut phase = bench.phase(&name, "insert", (numbers.end - numbers.start) as usize)?;
         for number in numbers {
             self.values.write(number, &mut record);
-            let committed =
-                records.insert_with(&key(number), Content::raw(&record), write.clone())?;
+            let committed = records.insert(&key(number), Content::raw(&record))?;
             duplicates += u64::from(committed.duplicates);
             phase.done(1)?;
         }
@@ -184,10 +144,7 @@ impl Load {
             let key = key(number);
             let unit = latencies.time(|| records.get(&key))?;
             self.values.write(number, &mut record);
-            ensure!(
-                unit.is_some_and(|unit| unit.content == record),
-                "record {number} is gone"
-            );
+            ensure!(unit.is_some_and(|unit| unit.content == record), "record {number} is gone");
             phase.done(1)?;
         }
         phase.finish_with(Some(latencies))?;
@@ -214,10 +171,7 @@ impl Load {
 
     fn scan(&self, bench: &mut Bench, records: &Grouping, backward: bool) -> Result<()> {
         let direction = if backward { "backward" } else { "forward" };
-        let name = format!(
-            "{}: scan {direction} by an alternate key",
-            self.values.name()
-        );
+        let name = format!("{}: scan {direction} by an alternate key", self.values.name());
         let mut check = ScanCheck::new(self.values, SCANNED, backward);
         let mut scan = Scan::index(index_name(SCANNED));
         if backward {
@@ -235,10 +189,7 @@ impl Load {
 
     /// Writes a new record, reads it by an alternate key, in turns.
     fn write_and_read(&self, bench: &mut Bench, records: &Grouping) -> Result<()> {
-        let name = format!(
-            "{}: write one, read it by an alternate key",
-            self.values.name()
-        );
+        let name = format!("{}: write one, read it by an alternate key", self.values.name());
         let pairs = READS.min(self.records as usize);
         let mut record = [0; RECORD];
         let mut latencies = Latencies::with_capacity(pairs);

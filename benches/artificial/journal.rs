@@ -17,8 +17,7 @@ const READS: usize = 200_000;
 const UNIT: &[u8] = b"counter";
 
 fn main() -> Result<()> {
-    let (options, NoMore {}) =
-        Options::parse("One unit with many versions: put, read at random heights, inspect");
+    let (options, NoMore {}) = Options::parse("One unit with many versions: put, read at random heights, inspect");
     let mut bench = Bench::start("journal", options)?;
     let count = bench.rows(VERSIONS) as u64;
     bench.note(&format!("{count} versions of one unit"))?;
@@ -39,9 +38,7 @@ fn main() -> Result<()> {
     }
     phase.finish()?;
     drop(journal);
-    bench.once("drain and close", "drain and close", || {
-        store.drain_and_close()
-    })?;
+    bench.once("drain and close", "drain and close", || store.drain_and_close())?;
     bench.sizes(place.path())?;
 
     let store = engine::open(place.path(), engine::store_options(&bench.options))?;
@@ -49,13 +46,8 @@ fn main() -> Result<()> {
     let mut latencies = Latencies::with_capacity(READS);
     let mut phase = bench.reading("get the newest", "get", READS)?;
     for _ in 0..READS {
-        let unit = latencies
-            .time(|| journal.get(UNIT))?
-            .context("the unit is gone")?;
-        ensure!(
-            unit.content == content(count).as_bytes(),
-            "not the newest version"
-        );
+        let unit = latencies.time(|| journal.get(UNIT))?.context("the unit is gone")?;
+        ensure!(unit.content == content(count).as_bytes(), "not the newest version");
         phase.done(1)?;
     }
     phase.finish_with(Some(latencies))?;
@@ -66,13 +58,9 @@ fn main() -> Result<()> {
     for _ in 0..READS {
         let number = random.between(1, count);
         let height = Height(first + number - 1);
-        let unit = latencies
-            .time(|| store.chain.snapshot_at(height)?.get("journal", UNIT))?
-            .context("the unit is gone")?;
-        ensure!(
-            unit.content == content(number).as_bytes(),
-            "not the version of height {height}"
-        );
+        let unit =
+            latencies.time(|| store.chain.snapshot_at(height)?.get("journal", UNIT))?.context("the unit is gone")?;
+        ensure!(unit.content == content(number).as_bytes(), "not the version of height {height}");
         phase.done(1)?;
     }
     phase.finish_with(Some(latencies))?;
@@ -81,14 +69,8 @@ fn main() -> Result<()> {
     let mut number = count;
     for version in journal.inspect(UNIT)? {
         let version = version?;
-        ensure!(
-            version.height.0 == first + number - 1,
-            "a version is missing"
-        );
-        ensure!(
-            version.content == content(number).as_bytes(),
-            "a version has another content"
-        );
+        ensure!(version.height.0 == first + number - 1, "a version is missing");
+        ensure!(version.content == content(number).as_bytes(), "a version has another content");
         number -= 1;
         phase.done(1)?;
     }

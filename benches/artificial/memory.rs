@@ -15,8 +15,7 @@ const UNITS: usize = 5_000_000;
 const INDEXES: usize = 3;
 
 fn main() -> Result<()> {
-    let (options, NoMore {}) =
-        Options::parse("Peak anonymous memory while many units with three indexes are loaded");
+    let (options, NoMore {}) = Options::parse("Peak anonymous memory while many units with three indexes are loaded");
     let mut bench = Bench::start("memory", options)?;
     let count = bench.rows(UNITS) as u64;
     let store_options = engine::store_options(&bench.options);
@@ -35,11 +34,7 @@ fn main() -> Result<()> {
     let records = store.grouping("records")?;
     for alternate in 0..INDEXES {
         let bytes = range(alternate);
-        engine::index_bytes(
-            &records,
-            &index_name(alternate),
-            bytes.start as u32..bytes.end as u32,
-        )?;
+        engine::index_bytes(&records, &index_name(alternate), bytes.start as u32..bytes.end as u32)?;
     }
     let mut record = [0; RECORD];
     let mut phase = bench.phase("insert", "insert", count as usize)?;
@@ -51,9 +46,7 @@ fn main() -> Result<()> {
     phase.finish()?;
     report(&mut bench, "while inserting", &watch)?;
     drop(records);
-    bench.once("drain and close", "drain and close", || {
-        store.drain_and_close()
-    })?;
+    bench.once("drain and close", "drain and close", || store.drain_and_close())?;
     report(&mut bench, "to the end of close", &watch)?;
     bench.sizes(place.path())?;
 
@@ -70,15 +63,8 @@ fn main() -> Result<()> {
     ensure!(found == count, "the scan gave {found} units");
     report(&mut bench, "to the end of a scan", &watch)?;
     if let Some(peak) = watch.peak() {
-        let verdict = if peak < limit as u64 {
-            "below"
-        } else {
-            "ABOVE"
-        };
-        bench.note(&format!(
-            "the peak is {verdict} the limit of {:.0} MB",
-            limit as f64 / 1e6
-        ))?;
+        let verdict = if peak < limit as u64 { "below" } else { "ABOVE" };
+        bench.note(&format!("the peak is {verdict} the limit of {:.0} MB", limit as f64 / 1e6))?;
     }
     bench.finish()
 }
@@ -87,9 +73,5 @@ fn report(bench: &mut Bench, when: &str, watch: &MemoryWatch) -> Result<()> {
     let Some(peak) = watch.peak() else {
         return Ok(());
     };
-    bench.figure(
-        &format!("peak anonymous memory {when}"),
-        peak as f64 / 1e6,
-        "MB",
-    )
+    bench.figure(&format!("peak anonymous memory {when}"), peak as f64 / 1e6, "MB")
 }

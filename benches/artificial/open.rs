@@ -32,8 +32,7 @@ struct More {
 }
 
 fn main() -> Result<()> {
-    let (options, more) =
-        Options::parse::<More>("Opening a store after a clean close and after kill -9");
+    let (options, more) = Options::parse::<More>("Opening a store after a clean close and after kill -9");
     let indexes = usize::from(more.indexes);
     if let Some([root, from]) = more.write.as_deref() {
         let from = from.to_string_lossy().parse()?;
@@ -48,11 +47,7 @@ fn main() -> Result<()> {
     let records = store.grouping("records")?;
     for alternate in 0..indexes.min(ALTERNATES) {
         let bytes = range(alternate);
-        engine::index_bytes(
-            &records,
-            &index_name(alternate),
-            bytes.start as u32..bytes.end as u32,
-        )?;
+        engine::index_bytes(&records, &index_name(alternate), bytes.start as u32..bytes.end as u32)?;
     }
     let mut phase = bench.phase("insert", "insert", count as usize)?;
     for number in 0..count {
@@ -64,33 +59,15 @@ fn main() -> Result<()> {
     bench.once("close", "close", || store.close())?;
 
     for round in 1..=ROUNDS {
-        open(
-            &mut bench,
-            place.path(),
-            &format!("open after a clean close, {round}"),
-            count,
-            indexes,
-        )?;
+        open(&mut bench, place.path(), &format!("open after a clean close, {round}"), count, indexes)?;
     }
     let mut written = count;
     for round in 1..=ROUNDS {
         // What a child has acknowledged must be there; one record more may be.
         let acknowledged = kill_a_writer(place.path(), written, &bench.options)?;
-        bench.note(&format!(
-            "a writer was killed after {} more inserts",
-            acknowledged - written
-        ))?;
-        let found = open(
-            &mut bench,
-            place.path(),
-            &format!("open after kill -9, {round}"),
-            acknowledged,
-            indexes,
-        )?;
-        ensure!(
-            found >= acknowledged,
-            "{found} of {acknowledged} units survived"
-        );
+        bench.note(&format!("a writer was killed after {} more inserts", acknowledged - written))?;
+        let found = open(&mut bench, place.path(), &format!("open after kill -9, {round}"), acknowledged, indexes)?;
+        ensure!(found >= acknowledged, "{found} of {acknowledged} units survived");
         written = found;
     }
     bench.finish()

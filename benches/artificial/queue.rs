@@ -16,9 +16,8 @@ use libimmuxdb::{Content, Scan};
 const UNITS: usize = 1_000_000;
 
 fn main() -> Result<()> {
-    let (options, NoMore {}) = Options::parse(
-        "A queue: units go from NEW to DONE one by one, each found as the first NEW of an index",
-    );
+    let (options, NoMore {}) =
+        Options::parse("A queue: units go from NEW to DONE one by one, each found as the first NEW of an index");
     let mut bench = Bench::start("queue", options)?;
     let count = bench.rows(UNITS);
     bench.note(&format!("{count} units, an index on their state"))?;
@@ -34,9 +33,7 @@ fn main() -> Result<()> {
     }
     phase.finish()?;
     drop(queue);
-    bench.once("drain and close", "drain and close", || {
-        store.drain_and_close()
-    })?;
+    bench.once("drain and close", "drain and close", || store.drain_and_close())?;
 
     let store = engine::open(place.path(), engine::store_options(&bench.options))?;
     let queue = store.grouping("queue")?;
@@ -53,10 +50,7 @@ fn main() -> Result<()> {
         phase.done(1)?;
     }
     phase.finish_with(Some(latencies))?;
-    ensure!(
-        engine::first(&queue, "state", &new)?.is_none(),
-        "a unit is left"
-    );
+    ensure!(engine::first(&queue, "state", &new)?.is_none(), "a unit is left");
     let mut phase = bench.reading("count the DONE", "count", count)?;
     let done = queue.count(Scan::index("state"))?;
     ensure!(done == count as u64, "{done} units are DONE");
@@ -64,9 +58,7 @@ fn main() -> Result<()> {
     phase.finish()?;
 
     drop(queue);
-    bench.once("drain and close afterwards", "drain and close", || {
-        store.drain_and_close()
-    })?;
+    bench.once("drain and close afterwards", "drain and close", || store.drain_and_close())?;
     bench.sizes(place.path())?;
     bench.finish()
 }

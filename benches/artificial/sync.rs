@@ -31,9 +31,8 @@ struct More {
 }
 
 fn main() -> Result<()> {
-    let (options, more) = Options::parse::<More>(
-        "Commits that survive power loss: one writer, many writers, beside a bare fdatasync",
-    );
+    let (options, more) =
+        Options::parse::<More>("Commits that survive power loss: one writer, many writers, beside a bare fdatasync");
     let mut bench = Bench::start("sync", options)?;
     let commits = bench.rows(COMMITS);
     let writers = usize::from(more.writers);
@@ -52,10 +51,7 @@ fn main() -> Result<()> {
     }
     let bare = phase.finish_with(Some(latencies))?;
 
-    let options = StoreOptions {
-        durability: Durability::Sync,
-        ..engine::store_options(&bench.options)
-    };
+    let options = StoreOptions { durability: Durability::Sync, ..engine::store_options(&bench.options) };
     let store = engine::open(&place.path().join("store"), options)?;
     let records = store.grouping("records")?;
     let mut phase = bench.reading("one writer", "commit", commits)?;
@@ -70,9 +66,7 @@ fn main() -> Result<()> {
                 let records = records.clone();
                 scope.spawn(move || -> Result<Latencies> {
                     let mut latencies = Latencies::with_capacity(commits);
-                    write(&records, writer * commits, commits, &mut latencies, |_| {
-                        Ok(())
-                    })?;
+                    write(&records, writer * commits, commits, &mut latencies, |_| Ok(()))?;
                     Ok(latencies)
                 })
             })
@@ -88,20 +82,9 @@ fn main() -> Result<()> {
     let many = phase.finish_with(Some(all))?;
 
     let count = records.count(Scan::units())?;
-    ensure!(
-        count == (commits * (writers + 1)) as u64,
-        "{count} units are there"
-    );
-    bench.figure(
-        "one writer: beyond the bare fdatasync, per commit",
-        one.average_us - bare.average_us,
-        "µs",
-    )?;
-    bench.figure(
-        &format!("{writers} writers: times the rate of one"),
-        one.average_us / many.average_us,
-        "times",
-    )?;
+    ensure!(count == (commits * (writers + 1)) as u64, "{count} units are there");
+    bench.figure("one writer: beyond the bare fdatasync, per commit", one.average_us - bare.average_us, "µs")?;
+    bench.figure(&format!("{writers} writers: times the rate of one"), one.average_us / many.average_us, "times")?;
     drop(records);
     store.close()?;
     bench.finish()

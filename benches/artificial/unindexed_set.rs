@@ -15,8 +15,7 @@ use libimmuxdb::{Content, Scan};
 const RECORDS: usize = 1_000_000;
 
 fn main() -> Result<()> {
-    let (options, NoMore {}) =
-        Options::parse("Records of 250 bytes without an index: insert, get, scan by unit key");
+    let (options, NoMore {}) = Options::parse("Records of 250 bytes without an index: insert, get, scan by unit key");
     let mut bench = Bench::start("unindexed_set", options)?;
     let count = bench.rows(RECORDS);
     bench.note(&format!("{count} records of {RECORD} bytes, no index"))?;
@@ -33,9 +32,7 @@ fn main() -> Result<()> {
     }
     phase.finish()?;
     drop(records);
-    bench.once("drain and close", "drain and close", || {
-        store.drain_and_close()
-    })?;
+    bench.once("drain and close", "drain and close", || store.drain_and_close())?;
     bench.sizes(place.path())?;
 
     let store = engine::open(place.path(), engine::store_options(&bench.options))?;
@@ -49,10 +46,7 @@ fn main() -> Result<()> {
             let key = key(number);
             let unit = latencies.time(|| records.get(&key))?;
             Values::Unique.write(number, &mut record);
-            ensure!(
-                unit.is_some_and(|unit| unit.content == record),
-                "record {number} is gone"
-            );
+            ensure!(unit.is_some_and(|unit| unit.content == record), "record {number} is gone");
             phase.done(1)?;
         }
         phase.finish_with(Some(latencies))?;
@@ -65,15 +59,8 @@ fn main() -> Result<()> {
         let mut phase = bench.reading(name, "scan", count)?;
         let mut number = 0;
         for unit in records.scan(scan)? {
-            let expected = if backward {
-                count as u64 - 1 - number
-            } else {
-                number
-            };
-            ensure!(
-                unit?.key == key(expected),
-                "the scan is out of order at record {expected}"
-            );
+            let expected = if backward { count as u64 - 1 - number } else { number };
+            ensure!(unit?.key == key(expected), "the scan is out of order at record {expected}");
             number += 1;
             phase.done(1)?;
         }

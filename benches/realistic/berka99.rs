@@ -14,9 +14,8 @@ use immuxdb_benches::random::Random;
 use libimmuxdb::{Content, Scan};
 
 fn main() -> Result<()> {
-    let (options, NoMore {}) = Options::parse(
-        "berka99: a bank's eight tables with their indexes (--rows bounds the longest, trans)",
-    );
+    let (options, NoMore {}) =
+        Options::parse("berka99: a bank's eight tables with their indexes (--rows bounds the longest, trans)");
     let mut bench = Bench::start("berka99", options)?;
     let set = Berka99::load(bench.options.data.as_deref(), bench.options.rows)?;
     bench.note(&set.source)?;
@@ -31,12 +30,7 @@ fn main() -> Result<()> {
     }
     for table in &set.tables {
         let grouping = store.grouping(table.name)?;
-        bench.note(&format!(
-            "{}: {} rows, indexes: {:?}",
-            table.name,
-            table.rows.len(),
-            table.indexes
-        ))?;
+        bench.note(&format!("{}: {} rows, indexes: {:?}", table.name, table.rows.len(), table.indexes))?;
         let mut phase = bench.phase(table.name, "insert", table.rows.len())?;
         for (key, object) in table.rows.iter() {
             grouping.insert(key, Content::json(object))?;
@@ -44,42 +38,27 @@ fn main() -> Result<()> {
         }
         phase.finish()?;
     }
-    bench.once("drain and close", "drain and close", || {
-        store.drain_and_close()
-    })?;
+    bench.once("drain and close", "drain and close", || store.drain_and_close())?;
     bench.sizes(place.path())?;
 
-    let (seconds, cpu) = bench.outcomes().iter().fold((0.0, 0.0), |sum, o| {
-        (sum.0 + o.seconds, sum.1 + o.cpu_seconds)
-    });
+    let (seconds, cpu) = bench.outcomes().iter().fold((0.0, 0.0), |sum, o| (sum.0 + o.seconds, sum.1 + o.cpu_seconds));
     let per_insert = seconds * 1e6 / set.rows() as f64;
     bench.figure("whole load, to the end of close: wall", seconds, "s")?;
     bench.figure("whole load, to the end of close: CPU", cpu, "s")?;
-    bench.figure(
-        "whole load, to the end of close: per insert",
-        per_insert,
-        "µs",
-    )?;
+    bench.figure("whole load, to the end of close: per insert", per_insert, "µs")?;
 
     let store = engine::open(place.path(), engine::store_options(&bench.options))?;
     let mut order: Vec<(usize, usize)> = (0..set.tables.len())
         .flat_map(|table| (0..set.tables[table].rows.len()).map(move |row| (table, row)))
         .collect();
     Random::new(9).shuffle(&mut order);
-    let groupings: Vec<_> = set
-        .tables
-        .iter()
-        .map(|table| store.grouping(table.name))
-        .collect::<Result<_, _>>()?;
+    let groupings: Vec<_> = set.tables.iter().map(|table| store.grouping(table.name)).collect::<Result<_, _>>()?;
     let mut latencies = Latencies::with_capacity(order.len());
     let mut phase = bench.reading("get in random order", "get", order.len())?;
     for (table, row) in order {
         let (key, object) = set.tables[table].rows.get(row);
         let unit = latencies.time(|| groupings[table].get(key))?;
-        ensure!(
-            unit.is_some_and(|unit| unit.content == object),
-            "a row is gone"
-        );
+        ensure!(unit.is_some_and(|unit| unit.content == object), "a row is gone");
         phase.done(1)?;
     }
     phase.finish_with(Some(latencies))?;

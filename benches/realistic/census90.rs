@@ -29,8 +29,7 @@ struct More {
 }
 
 fn main() -> Result<()> {
-    let (options, more) =
-        Options::parse::<More>("US Census 1990: insert, get, insert again, get again");
+    let (options, more) = Options::parse::<More>("US Census 1990: insert, get, insert again, get again");
     let indexes = &INDEXES[..usize::from(more.indexes)];
     let mut bench = Bench::start("census90", options)?;
     let set = Census90::load(bench.options.data.as_deref(), bench.rows(ROWS))?;
@@ -62,9 +61,7 @@ fn main() -> Result<()> {
     get_all(&mut bench, "get again", &census, rows)?;
 
     drop(census);
-    bench.once("drain and close", "drain and close", || {
-        store.drain_and_close()
-    })?;
+    bench.once("drain and close", "drain and close", || store.drain_and_close())?;
     bench.sizes(place.path())?;
 
     let store = engine::open(place.path(), engine::store_options(&bench.options))?;
@@ -84,10 +81,7 @@ fn get_all(bench: &mut Bench, name: &str, census: &Grouping, rows: &Rows) -> Res
     let mut phase = bench.reading(name, "get", rows.len())?;
     for (key, object) in rows.iter() {
         let unit = census.get(key)?;
-        ensure!(
-            unit.is_some_and(|unit| unit.content == object),
-            "a row is gone"
-        );
+        ensure!(unit.is_some_and(|unit| unit.content == object), "a row is gone");
         phase.done(1)?;
     }
     phase.finish()?;
@@ -102,10 +96,7 @@ fn get_random(bench: &mut Bench, census: &Grouping, rows: &Rows) -> Result<()> {
     for number in order {
         let (key, object) = rows.get(number);
         let unit = latencies.time(|| census.get(key))?;
-        ensure!(
-            unit.is_some_and(|unit| unit.content == object),
-            "a row is gone"
-        );
+        ensure!(unit.is_some_and(|unit| unit.content == object), "a row is gone");
         phase.done(1)?;
     }
     phase.finish_with(Some(latencies))?;

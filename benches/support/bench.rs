@@ -68,28 +68,11 @@ impl Outcome {
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 enum Line<'l> {
-    Start {
-        version: &'static str,
-        system: &'static str,
-        processors: usize,
-        arguments: Vec<String>,
-    },
-    Note {
-        text: &'l str,
-    },
-    Period {
-        phase: &'l str,
-        done: usize,
-        items: usize,
-        seconds: f64,
-        average_us: f64,
-    },
+    Start { version: &'static str, system: &'static str, processors: usize, arguments: Vec<String> },
+    Note { text: &'l str },
+    Period { phase: &'l str, done: usize, items: usize, seconds: f64, average_us: f64 },
     Phase(&'l Outcome),
-    Figure {
-        name: &'l str,
-        value: f64,
-        unit: &'l str,
-    },
+    Figure { name: &'l str, value: f64, unit: &'l str },
 }
 
 #[derive(Serialize)]
@@ -108,21 +91,10 @@ impl Bench {
         let results = match &options.results {
             None => None,
             Some(path) => Some(
-                OpenOptions::new()
-                    .create(true)
-                    .append(true)
-                    .open(path)
-                    .with_context(|| path.display().to_string())?,
+                OpenOptions::new().create(true).append(true).open(path).with_context(|| path.display().to_string())?,
             ),
         };
-        let mut bench = Bench {
-            name,
-            options,
-            results,
-            series: Vec::new(),
-            profile: None,
-            outcomes: Vec::new(),
-        };
+        let mut bench = Bench { name, options, results, series: Vec::new(), profile: None, outcomes: Vec::new() };
         bench.json(Line::Start {
             version: env!("CARGO_PKG_VERSION"),
             system: std::env::consts::OS,
@@ -202,14 +174,7 @@ impl Bench {
         Ok(result)
     }
 
-    fn begin(
-        &mut self,
-        name: &str,
-        verb: &'static str,
-        items: usize,
-        period: usize,
-        drawn: bool,
-    ) -> Result<Phase<'_>> {
+    fn begin(&mut self, name: &str, verb: &'static str, items: usize, period: usize, drawn: bool) -> Result<Phase<'_>> {
         if self.profile.is_none() && self.options.profile.is_some() {
             self.profile = Some(Profile::start()?);
         }
@@ -263,10 +228,7 @@ impl Bench {
         if !self.options.json && self.results.is_none() {
             return Ok(());
         }
-        let line = serde_json::to_string(&Named {
-            bench: self.name,
-            line,
-        })?;
+        let line = serde_json::to_string(&Named { bench: self.name, line })?;
         if self.options.json {
             println!("{line}");
         }
@@ -365,10 +327,9 @@ impl Phase<'_> {
         let per_item = |time: Duration, items: usize| time.as_secs_f64() * 1e6 / items as f64;
         let point = |number: usize| self.points.get(number.checked_sub(1)?).copied();
         let (first, last) = match (point(10), point(90), point(100)) {
-            (Some(first), Some(ninth), Some(end)) => (
-                Some(per_item(first.1, first.0)),
-                Some(per_item(end.1 - ninth.1, end.0 - ninth.0)),
-            ),
+            (Some(first), Some(ninth), Some(end)) => {
+                (Some(per_item(first.1, first.0)), Some(per_item(end.1 - ninth.1, end.0 - ninth.0)))
+            }
             _ => (None, None),
         };
         let outcome = Outcome {
@@ -407,21 +368,13 @@ fn took_line(verb: &str, items: usize, took: Duration) -> String {
 }
 
 fn summary(outcome: &Outcome) -> String {
-    let mut text = format!(
-        "  {}: {} s wall, {} s CPU",
-        outcome.phase,
-        number(outcome.seconds),
-        number(outcome.cpu_seconds)
-    );
+    let mut text =
+        format!("  {}: {} s wall, {} s CPU", outcome.phase, number(outcome.seconds), number(outcome.cpu_seconds));
     if outcome.items > 1 {
         let rate = outcome.items as f64 / outcome.seconds;
         let _ = write!(text, ", {rate:.0} items a second");
     }
-    if let (Some(first), Some(last), Some(growth)) = (
-        outcome.first_tenth_us,
-        outcome.last_tenth_us,
-        outcome.growth(),
-    ) {
+    if let (Some(first), Some(last), Some(growth)) = (outcome.first_tenth_us, outcome.last_tenth_us, outcome.growth()) {
         let _ = write!(
             text,
             "; first tenth {} µs an item, last tenth {} µs ({growth:.2} times)",

@@ -4,9 +4,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use libimmuxdb::{
-    Chain, Grouping, IndexDefinition, Result, Scan, Store, StoreOptions, Unit, key_from_json,
-};
+use libimmuxdb::index::{IndexDefinition, key_from_json};
+use libimmuxdb::{Chain, Grouping, Result, Scan, Store, StoreOptions, Unit};
 
 use crate::options::Options;
 
@@ -16,10 +15,7 @@ const CHAIN: &str = "default";
 /// The engine's options for what the command line asks for.
 #[must_use]
 pub fn store_options(options: &Options) -> StoreOptions {
-    let mut store = StoreOptions {
-        durability: options.durability.into(),
-        ..StoreOptions::default()
-    };
+    let mut store = StoreOptions { durability: options.durability.into(), ..StoreOptions::default() };
     if let Some(mebibytes) = options.memory_limit {
         store.memory_limit = mebibytes << 20;
     }

@@ -52,13 +52,7 @@ impl Latencies {
         self.0.sort_unstable();
         let last = self.0.len().checked_sub(1)?;
         let at = |part: f64| f64::from(self.0[(last as f64 * part).round() as usize]) / 1e3;
-        Some(Percentiles {
-            p50_us: at(0.5),
-            p90_us: at(0.9),
-            p99_us: at(0.99),
-            p999_us: at(0.999),
-            max_us: at(1.0),
-        })
+        Some(Percentiles { p50_us: at(0.5), p90_us: at(0.9), p99_us: at(0.99), p999_us: at(0.999), max_us: at(1.0) })
     }
 }
 

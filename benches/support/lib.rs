@@ -18,10 +18,7 @@
 //! Two rules keep the figures honest. All figures of one load come from one store, which is closed, reopened, and read as it is: nothing is merged
 //! for the benchmark's sake. And work in the background is waited for and counted, in wall and in CPU time.
 
-#![allow(
-    clippy::print_stdout,
-    reason = "a benchmark's product is what it prints"
-)]
+#![allow(clippy::print_stdout, reason = "a benchmark's product is what it prints")]
 
 pub mod bench;
 pub mod data;

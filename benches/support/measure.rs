@@ -19,8 +19,7 @@ pub fn cpu_time() -> Duration {
     [usage.user_time(), usage.system_time()]
         .iter()
         .map(|time| {
-            Duration::from_secs(time.tv_sec().unsigned_abs())
-                + Duration::from_micros(time.tv_usec().unsigned_abs())
+            Duration::from_secs(time.tv_sec().unsigned_abs()) + Duration::from_micros(time.tv_usec().unsigned_abs())
         })
         .sum()
 }
@@ -59,11 +58,7 @@ impl MemoryWatch {
                 }
             }
         });
-        MemoryWatch {
-            peak,
-            stop,
-            thread: Some(thread),
-        }
+        MemoryWatch { peak, stop, thread: Some(thread) }
     }
 
     /// The peak so far in bytes; `None` where the system doesn't tell.
@@ -106,8 +101,7 @@ pub fn sizes(store: &Path) -> io::Result<Sizes> {
             let Ok(metadata) = entry.metadata() else {
                 continue;
             };
-            let is_index = in_index
-                || metadata.is_dir() && entry.file_name().to_string_lossy().ends_with(".idx");
+            let is_index = in_index || metadata.is_dir() && entry.file_name().to_string_lossy().ends_with(".idx");
             if metadata.is_dir() {
                 folders.push((entry.path(), is_index));
             } else if is_index {

@@ -110,15 +110,9 @@ impl Options {
 
     fn resolve_paths(&mut self) {
         let under_cargo_bench = self.bench;
-        for path in [
-            &mut self.data,
-            &mut self.results,
-            &mut self.plot,
-            &mut self.profile,
-            &mut self.store,
-        ]
-        .into_iter()
-        .flatten()
+        for path in [&mut self.data, &mut self.results, &mut self.plot, &mut self.profile, &mut self.store]
+            .into_iter()
+            .flatten()
         {
             *path = from_where_the_user_is(path, under_cargo_bench);
         }

@@ -27,10 +27,7 @@ impl Series {
                 (new > 0).then(|| (items as f64, took.as_secs_f64() * 1e6 / new as f64))
             })
             .collect();
-        Series {
-            name: name.to_owned(),
-            points,
-        }
+        Series { name: name.to_owned(), points }
     }
 }
 
@@ -71,13 +68,7 @@ pub fn draw(path: &Path, bench: &str, series: &[Series], log: bool) -> Result<()
         let mut sorted: Vec<f64> = points().map(|p| p.1).collect();
         sorted.sort_by(f64::total_cmp);
         let typical = sorted[(sorted.len() - 1) * 98 / 100];
-        draw_chart(
-            &area,
-            bench,
-            &shown,
-            items,
-            0.0..(typical * 1.5).min(highest * 1.3),
-        )
+        draw_chart(&area, bench, &shown, items, 0.0..(typical * 1.5).min(highest * 1.3))
     };
     drawn.map_err(|error| anyhow!("{}: {error}", path.display()))
 }
@@ -97,10 +88,7 @@ where
     let mut chart = ChartBuilder::on(area)
         .margin(18)
         .margin_right(40)
-        .caption(
-            format!("{bench}: cost per item as the store grows"),
-            (FONT, 22).into_font().color(&INK),
-        )
+        .caption(format!("{bench}: cost per item as the store grows"), (FONT, 22).into_font().color(&INK))
         .x_label_area_size(48)
         .y_label_area_size(64)
         .build_cartesian_2d(0.0..items, cost)?;
@@ -121,14 +109,9 @@ where
     for (number, series) in series.iter().enumerate() {
         let colour = COLOURS[number % COLOURS.len()];
         chart
-            .draw_series(LineSeries::new(
-                series.points.iter().copied(),
-                colour.stroke_width(2),
-            ))?
+            .draw_series(LineSeries::new(series.points.iter().copied(), colour.stroke_width(2)))?
             .label(&series.name)
-            .legend(move |(x, y)| {
-                PathElement::new(vec![(x, y), (x + 22, y)], colour.stroke_width(3))
-            });
+            .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 22, y)], colour.stroke_width(3)));
     }
     chart
         .configure_series_labels()
@@ -167,21 +150,13 @@ mod tests {
     #[test]
     fn a_plot_has_a_title_axes_and_a_legend() {
         let folder = tempfile::tempdir().unwrap();
-        let points: Vec<_> = (1..=100)
-            .map(|n| (n * 1000, Duration::from_micros(n as u64 * 3000)))
-            .collect();
+        let points: Vec<_> = (1..=100).map(|n| (n * 1000, Duration::from_micros(n as u64 * 3000))).collect();
         let series = [Series::new("insert", &points)];
         for log in [false, true] {
             let path = folder.path().join("plot.svg");
             draw(&path, "census90", &series, log).unwrap();
             let svg = std::fs::read_to_string(path).unwrap();
-            for text in [
-                "census90: cost per item",
-                "items so far",
-                "microseconds per item",
-                "insert",
-                "20,000",
-            ] {
+            for text in ["census90: cost per item", "items so far", "microseconds per item", "insert", "20,000"] {
                 assert!(svg.contains(text), "{text} is missing");
             }
         }

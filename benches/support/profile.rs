@@ -34,8 +34,6 @@ impl Profile {
     pub fn write(self, path: &Path) -> Result<()> {
         let report = self.0.report().build().context("the profile is unusable")?;
         let file = File::create(path).with_context(|| path.display().to_string())?;
-        report
-            .flamegraph(file)
-            .with_context(|| path.display().to_string())
+        report.flamegraph(file).with_context(|| path.display().to_string())
     }
 }

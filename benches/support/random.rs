@@ -85,9 +85,7 @@ mod tests {
     #[test]
     fn weights_are_kept() {
         let mut random = Random::new(7);
-        let heads = (0..10_000)
-            .filter(|_| *random.pick_weighted(&[(true, 3), (false, 1)]))
-            .count();
+        let heads = (0..10_000).filter(|_| *random.pick_weighted(&[(true, 3), (false, 1)])).count();
         assert!((7_300..7_700).contains(&heads), "{heads} of 10,000");
     }
 

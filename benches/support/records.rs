@@ -133,10 +133,7 @@ pub fn key(number: u64) -> Key {
 /// The number of the record with a unit key; `None` when no record has such a key.
 #[must_use]
 pub fn number(key: &[u8]) -> Option<u64> {
-    std::str::from_utf8(key.strip_prefix(b"R")?)
-        .ok()?
-        .parse()
-        .ok()
+    std::str::from_utf8(key.strip_prefix(b"R")?).ok()?.parse().ok()
 }
 
 /// Where an alternate key (0 to 12) stands in a record.
@@ -165,13 +162,7 @@ impl ScanCheck {
     /// A check for a scan in one direction.
     #[must_use]
     pub fn new(values: Values, alternate: usize, backward: bool) -> ScanCheck {
-        ScanCheck {
-            values,
-            alternate,
-            backward,
-            before: None,
-            count: 0,
-        }
+        ScanCheck { values, alternate, backward, before: None, count: 0 }
     }
 
     /// Takes the next record of the scan. Cheap: the value is taken from the record, and compared with the one before.
@@ -179,11 +170,7 @@ impl ScanCheck {
     /// # Panics
     /// When the record isn't the right one: the figures of an engine that gives wrong answers are worth nothing.
     pub fn next(&mut self, record: &[u8]) {
-        assert_eq!(
-            record.len(),
-            RECORD,
-            "a record came back with another length"
-        );
+        assert_eq!(record.len(), RECORD, "a record came back with another length");
         let mut value = [0; ALTERNATE];
         value.copy_from_slice(&record[range(self.alternate)]);
         let Some(number) = number(&record[..KEY]) else {
@@ -191,11 +178,7 @@ impl ScanCheck {
         };
         let this = (value, number);
         if let Some(before) = self.before {
-            let in_order = if self.backward {
-                before > this
-            } else {
-                before < this
-            };
+            let in_order = if self.backward { before > this } else { before < this };
             assert!(in_order, "scan out of order: {before:?}, then {this:?}");
         }
         self.before = Some(this);
@@ -209,11 +192,7 @@ impl ScanCheck {
     pub fn finish(self, expected: u64) {
         assert_eq!(self.count, expected, "the scan is short or long");
         if let Some((value, number)) = self.before {
-            assert_eq!(
-                value,
-                self.values.alternate(number, self.alternate),
-                "a record came back with another content"
-            );
+            assert_eq!(value, self.values.alternate(number, self.alternate), "a record came back with another content");
         }
     }
 }
@@ -237,11 +216,7 @@ mod tests {
 
     #[test]
     fn values_are_as_many_as_they_say() {
-        for (values, expected) in [
-            (Values::Equal, 1),
-            (Values::Hundred, 100),
-            (Values::Unique, 5_000),
-        ] {
+        for (values, expected) in [(Values::Equal, 1), (Values::Hundred, 100), (Values::Unique, 5_000)] {
             let different: HashSet<_> = (0..5_000).map(|n| values.alternate(n, 3)).collect();
             assert_eq!(different.len(), expected, "{values:?}");
         }

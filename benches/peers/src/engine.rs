@@ -56,6 +56,5 @@ pub trait Table {
     ///
     /// # Errors
     /// The engine's.
-    fn scan(&mut self, alternate: usize, backward: bool, show: &mut dyn FnMut(&[u8]))
-    -> Result<()>;
+    fn scan(&mut self, alternate: usize, backward: bool, show: &mut dyn FnMut(&[u8])) -> Result<()>;
 }

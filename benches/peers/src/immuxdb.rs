@@ -15,7 +15,6 @@ pub struct ImmuxDb;
 struct Records {
     grouping: Grouping,
     names: Vec<String>,
-    write: WriteOptions,
 }
 
 impl Engine for ImmuxDb {
@@ -24,10 +23,7 @@ impl Engine for ImmuxDb {
     }
 
     fn open(&self, root: &Path, work: &mut Work<'_>) -> Result<()> {
-        let options = StoreOptions {
-            durability: Durability::Process,
-            ..StoreOptions::default()
-        };
+        let options = StoreOptions { durability: Durability::Process, ..StoreOptions::default() };
         let is_new = std::fs::read_dir(root)?.next().is_none();
         let store = helpers::open(root, options)?;
         let grouping = store.grouping("records")?;
@@ -38,15 +34,8 @@ impl Engine for ImmuxDb {
                 helpers::index_bytes(&grouping, name, bytes.start as u32..bytes.end as u32)?;
             }
         }
-        let write = WriteOptions {
-            report_duplicates: true,
-            ..WriteOptions::default()
-        };
-        let mut records = Records {
-            grouping,
-            names,
-            write,
-        };
+        let grouping = grouping.with(WriteOptions::default().report_duplicates());
+        let mut records = Records { grouping, names };
         work(&mut records)?;
         drop(records);
         Ok(store.drain_and_close()?)
@@ -55,10 +44,7 @@ impl Engine for ImmuxDb {
 
 impl Table for Records {
     fn insert(&mut self, key: &Key, record: &[u8; RECORD]) -> Result<Inserted> {
-        match self
-            .grouping
-            .insert_with(key, Content::raw(record), self.write.clone())
-        {
+        match self.grouping.insert(key, Content::raw(record)) {
             Ok(committed) if committed.duplicates => Ok(Inserted::Duplicate),
             Ok(_) => Ok(Inserted::New),
             Err(Error::UnitExists { .. }) => Ok(Inserted::Refused),
@@ -76,12 +62,7 @@ impl Table for Records {
         Ok(unit.map(|unit| *record = unit.content).is_some())
     }
 
-    fn scan(
-        &mut self,
-        alternate: usize,
-        backward: bool,
-        show: &mut dyn FnMut(&[u8]),
-    ) -> Result<()> {
+    fn scan(&mut self, alternate: usize, backward: bool, show: &mut dyn FnMut(&[u8])) -> Result<()> {
         let mut scan = Scan::index(self.names[alternate].as_str());
         if backward {
             scan = scan.backward();

@@ -11,10 +11,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use heed::types::Bytes;
-use heed::{
-    CommitOrAbort, Database, DatabaseFlags, Env, EnvFlags, EnvOpenOptions, MdbError, PutFlags,
-    WithoutTls,
-};
+use heed::{CommitOrAbort, Database, DatabaseFlags, Env, EnvFlags, EnvOpenOptions, MdbError, PutFlags, WithoutTls};
 use immuxdb_benches::records::{ALTERNATES, Alternate, KEY, Key, RECORD, index_name, range};
 
 use crate::engine::{Engine, Inserted, Table, Work};
@@ -44,28 +41,18 @@ impl Engine for Lmdb {
         let env = open_env(root)?;
         let records = database(&env, "records", DatabaseFlags::empty())?;
         let flags = DatabaseFlags::DUP_SORT | DatabaseFlags::DUP_FIXED;
-        let alternates = (0..ALTERNATES)
-            .map(|alternate| database(&env, &index_name(alternate), flags))
-            .collect::<Result<_>>()?;
+        let alternates =
+            (0..ALTERNATES).map(|alternate| database(&env, &index_name(alternate), flags)).collect::<Result<_>>()?;
         let txn = env.read_txn()?;
         let birth = records.len(&txn)?;
         drop(txn);
-        work(&mut Records {
-            env: &env,
-            records,
-            alternates,
-            birth,
-        })?;
+        work(&mut Records { env: &env, records, alternates, birth })?;
         env.prepare_for_closing().wait();
         Ok(())
     }
 }
 
-fn database<'e>(
-    env: &'e Env<WithoutTls>,
-    name: &str,
-    flags: DatabaseFlags,
-) -> Result<Bytewise<'e>> {
+fn database<'e>(env: &'e Env<WithoutTls>, name: &str, flags: DatabaseFlags) -> Result<Bytewise<'e>> {
     let created = env.create_databases_and_commit(env.write_txn()?, |opener, txn| {
         opener
             .database_options()
@@ -85,12 +72,7 @@ fn open_env(root: &Path) -> Result<Env<WithoutTls>> {
     // SAFETY: the flags give up safety from power loss, not from this process's death, which is the promise here. The directory is this program's
     // own, and nothing else changes the file while it is mapped.
     let env = unsafe {
-        options.flags(
-            EnvFlags::WRITE_MAP
-                | EnvFlags::NO_SYNC
-                | EnvFlags::NO_META_SYNC
-                | EnvFlags::NO_MEM_INIT,
-        );
+        options.flags(EnvFlags::WRITE_MAP | EnvFlags::NO_SYNC | EnvFlags::NO_META_SYNC | EnvFlags::NO_MEM_INIT);
         options.open(root)?
     };
     Ok(env)
@@ -103,10 +85,7 @@ impl Table for Records<'_> {
         let mut value = [0; BIRTH + RECORD];
         value[..BIRTH].copy_from_slice(&birth);
         value[BIRTH..].copy_from_slice(record);
-        match self
-            .records
-            .put_with_flags(&mut txn, PutFlags::NO_OVERWRITE, key, &value)
-        {
+        match self.records.put_with_flags(&mut txn, PutFlags::NO_OVERWRITE, key, &value) {
             Err(heed::Error::Mdb(MdbError::KeyExist)) => return Ok(Inserted::Refused),
             result => result?,
         }
@@ -144,12 +123,7 @@ impl Table for Records<'_> {
         Ok(true)
     }
 
-    fn scan(
-        &mut self,
-        alternate: usize,
-        backward: bool,
-        show: &mut dyn FnMut(&[u8]),
-    ) -> Result<()> {
+    fn scan(&mut self, alternate: usize, backward: bool, show: &mut dyn FnMut(&[u8])) -> Result<()> {
         let txn = self.env.read_txn()?;
         let database = &self.alternates[alternate];
         let mut show = |entry: Result<(&[u8], &[u8]), heed::Error>| -> Result<()> {

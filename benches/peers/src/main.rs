@@ -64,20 +64,12 @@ const SCANNED: usize = 6;
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
     let place = Place::new(arguments.store.as_deref())?;
-    let engines: Vec<Box<dyn Engine>> = vec![
-        Box::new(immuxdb::ImmuxDb),
-        Box::new(lmdb::Lmdb),
-        Box::new(sqlite::Sqlite),
-    ];
+    let engines: Vec<Box<dyn Engine>> =
+        vec![Box::new(immuxdb::ImmuxDb), Box::new(lmdb::Lmdb), Box::new(sqlite::Sqlite)];
     let only = arguments.only.to_lowercase();
-    let engines: Vec<_> = engines
-        .into_iter()
-        .filter(|engine| engine.name().to_lowercase().contains(&only))
-        .collect();
+    let engines: Vec<_> = engines.into_iter().filter(|engine| engine.name().to_lowercase().contains(&only)).collect();
     ensure!(!engines.is_empty(), "no engine has {only:?} in its name");
-    let distributions = arguments
-        .values
-        .map_or_else(|| Values::ALL.to_vec(), |values| vec![values]);
+    let distributions = arguments.values.map_or_else(|| Values::ALL.to_vec(), |values| vec![values]);
 
     let mut report = Report::new(arguments.json);
     for values in distributions {
@@ -99,12 +91,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn measure(
-    engine: &dyn Engine,
-    root: &Path,
-    values: Values,
-    arguments: &Arguments,
-) -> Result<Measured> {
+fn measure(engine: &dyn Engine, root: &Path, values: Values, arguments: &Arguments) -> Result<Measured> {
     let mut measured = Measured::default();
     let (start, cpu) = (Instant::now(), measure::cpu_time());
     engine.open(root, &mut |table| load(table, values, arguments.rows))?;
@@ -112,9 +99,7 @@ fn measure(
     measured.load_cpu_s = measure::cpu_time().saturating_sub(cpu).as_secs_f64();
     let sizes = measure::sizes(root)?;
     measured.disk_mb = (sizes.log + sizes.index) as f64 / 1e6;
-    engine.open(root, &mut |table| {
-        read(table, values, arguments, &mut measured)
-    })?;
+    engine.open(root, &mut |table| read(table, values, arguments, &mut measured))?;
     Ok(measured)
 }
 
@@ -130,21 +115,13 @@ fn load(table: &mut dyn Table, values: Values, rows: u64) -> Result<()> {
         }
     }
     let expected = values.duplicates(rows);
-    ensure!(
-        duplicates == expected,
-        "{duplicates} duplicates were noticed, not {expected}"
-    );
+    ensure!(duplicates == expected, "{duplicates} duplicates were noticed, not {expected}");
     let again = table.insert(&key(rows / 2), &record)?;
     ensure!(again == Inserted::Refused, "a unit key was taken twice");
     Ok(())
 }
 
-fn read(
-    table: &mut dyn Table,
-    values: Values,
-    arguments: &Arguments,
-    measured: &mut Measured,
-) -> Result<()> {
+fn read(table: &mut dyn Table, values: Values, arguments: &Arguments, measured: &mut Measured) -> Result<()> {
     let rows = arguments.rows;
     let mut random = Random::new(1);
     let mut expected = [0; RECORD];
@@ -156,10 +133,7 @@ fn read(
         let key = key(number);
         let is_there = latencies.time(|| table.get(&key, &mut found))?;
         values.write(number, &mut expected);
-        ensure!(
-            is_there && found == expected,
-            "record {number} came back wrong"
-        );
+        ensure!(is_there && found == expected, "record {number} came back wrong");
     }
     measured.get_us = latencies.percentiles().map_or(0.0, |p| p.p50_us);
 
@@ -168,10 +142,7 @@ fn read(
         let alternate = random.below(ALTERNATES as u64) as usize;
         let value = values.alternate(random.below(rows), alternate);
         let is_there = latencies.time(|| table.first(alternate, &value, &mut found))?;
-        ensure!(
-            is_there && found[range(alternate)] == value,
-            "an alternate key leads astray"
-        );
+        ensure!(is_there && found[range(alternate)] == value, "an alternate key leads astray");
     }
     measured.seek_us = latencies.percentiles().map_or(0.0, |p| p.p50_us);
 

@@ -58,12 +58,7 @@ struct Line<'l> {
 impl Report {
     /// A report in text or JSON lines.
     pub fn new(json: bool) -> Report {
-        Report {
-            json,
-            values: "",
-            rows: 0,
-            engines: Vec::new(),
-        }
+        Report { json, values: "", rows: 0, engines: Vec::new() }
     }
 
     /// Begins a distribution.
@@ -72,10 +67,7 @@ impl Report {
         self.rows = rows;
         self.engines = names.iter().map(|name| (*name, Vec::new())).collect();
         if !self.json {
-            println!(
-                "\n{rows} records, 13 alternate keys, values: {}",
-                self.values
-            );
+            println!("\n{rows} records, 13 alternate keys, values: {}", self.values);
         }
     }
 
@@ -88,14 +80,7 @@ impl Report {
             rounds.push(measured);
         }
         if self.json {
-            let line = Line {
-                bench: "peers",
-                engine: name,
-                values: self.values,
-                rows: self.rows,
-                round,
-                measured,
-            };
+            let line = Line { bench: "peers", engine: name, values: self.values, rows: self.rows, round, measured };
             println!("{}", serde_json::to_string(&line)?);
         } else {
             println!(

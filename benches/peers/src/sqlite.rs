@@ -82,21 +82,16 @@ impl<'c> Records<'c> {
         let record = record_columns();
         let places = columns(|n| format!("?{}", n + 1));
         // OR stops at the first that is found.
-        let duplicate: Vec<_> = (1..=ALTERNATES)
-            .map(|n| format!("EXISTS (SELECT 1 FROM records WHERE a{n} = ?{n})"))
-            .collect();
+        let duplicate: Vec<_> =
+            (1..=ALTERNATES).map(|n| format!("EXISTS (SELECT 1 FROM records WHERE a{n} = ?{n})")).collect();
         let first = (1..=ALTERNATES)
             .map(|n| {
-                connection.prepare(&format!(
-                    "SELECT {record} FROM records WHERE a{n} = ?1 ORDER BY birth LIMIT 1"
-                ))
+                connection.prepare(&format!("SELECT {record} FROM records WHERE a{n} = ?1 ORDER BY birth LIMIT 1"))
             })
             .collect::<Result<_, _>>()?;
         Ok(Records {
-            insert: connection.prepare(&format!(
-                "INSERT INTO records ({record}) VALUES (?1, {places}, ?{})",
-                ALTERNATES + 2
-            ))?,
+            insert: connection
+                .prepare(&format!("INSERT INTO records ({record}) VALUES (?1, {places}, ?{})", ALTERNATES + 2))?,
             duplicate: connection.prepare(&format!("SELECT {}", duplicate.join(" OR ")))?,
             get: connection.prepare(&format!("SELECT {record} FROM records WHERE key = ?1"))?,
             first,
@@ -108,19 +103,13 @@ impl<'c> Records<'c> {
 impl Table for Records<'_> {
     fn insert(&mut self, key: &Key, record: &[u8; RECORD]) -> Result<Inserted> {
         let alternates = (0..ALTERNATES).map(|alternate| &record[range(alternate)]);
-        let duplicate = self
-            .duplicate
-            .query_row(params_from_iter(alternates.clone()), |row| row.get(0))?;
+        let duplicate = self.duplicate.query_row(params_from_iter(alternates.clone()), |row| row.get(0))?;
         let filler = &record[range(ALTERNATES - 1).end..];
-        let columns = std::iter::once(&key[..])
-            .chain(alternates)
-            .chain(std::iter::once(filler));
+        let columns = std::iter::once(&key[..]).chain(alternates).chain(std::iter::once(filler));
         match self.insert.execute(params_from_iter(columns)) {
             Ok(_) if duplicate => Ok(Inserted::Duplicate),
             Ok(_) => Ok(Inserted::New),
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-                Ok(Inserted::Refused)
-            }
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => Ok(Inserted::Refused),
             Err(error) => Err(error.into()),
         }
     }
@@ -133,18 +122,13 @@ impl Table for Records<'_> {
         read_one(&mut self.first[alternate], value, record)
     }
 
-    fn scan(
-        &mut self,
-        alternate: usize,
-        backward: bool,
-        show: &mut dyn FnMut(&[u8]),
-    ) -> Result<()> {
+    fn scan(&mut self, alternate: usize, backward: bool, show: &mut dyn FnMut(&[u8])) -> Result<()> {
         let (columns, n) = (record_columns(), alternate + 1);
         let order = if backward { "DESC" } else { "ASC" };
         // Without INDEXED BY it might read the table and sort, which gives no first row before the last is read.
-        let mut scan = self.connection.prepare(&format!(
-            "SELECT {columns} FROM records INDEXED BY i{n} ORDER BY a{n} {order}, birth {order}"
-        ))?;
+        let mut scan = self
+            .connection
+            .prepare(&format!("SELECT {columns} FROM records INDEXED BY i{n} ORDER BY a{n} {order}, birth {order}"))?;
         let mut record = Vec::with_capacity(RECORD);
         let mut rows = scan.query([])?;
         while let Some(row) = rows.next()? {

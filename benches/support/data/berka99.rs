@@ -54,21 +54,13 @@ impl Berka99 {
             for (name, indexes) in TABLES {
                 let limit = trans.filter(|_| name == "trans").unwrap_or(usize::MAX);
                 let rows = read(&folder.join(format!("{name}.asc")), b';', limit)?;
-                tables.push(Table {
-                    name,
-                    indexes,
-                    rows,
-                });
+                tables.push(Table { name, indexes, rows });
             }
             format!("real rows from {}", folder.display())
         } else {
             for (name, indexes) in TABLES {
                 let rows = berka99_standin::table(name, trans.unwrap_or(TRANS));
-                tables.push(Table {
-                    name,
-                    indexes,
-                    rows,
-                });
+                tables.push(Table { name, indexes, rows });
             }
             "a generated stand-in for the berka99 tables (same columns and numbers of rows, invented values); --data DIR loads real ones".to_owned()
         };
@@ -131,39 +123,25 @@ mod tests {
         }
         let longer = Berka99::load(None, Some(200)).unwrap();
         let (shorter, longer) = (&a.tables[7].rows, &longer.tables[7].rows);
-        assert!(
-            shorter.iter().eq(longer.iter().take(100)),
-            "a longer trans goes on from a shorter one"
-        );
+        assert!(shorter.iter().eq(longer.iter().take(100)), "a longer trans goes on from a shorter one");
     }
 
     #[test]
     fn the_stand_in_keeps_the_known_traits() {
         let set = Berka99::load(None, Some(5_000)).unwrap();
         let table = |name| &set.tables.iter().find(|t| t.name == name).unwrap().rows;
-        let unknown = table("district")
-            .iter()
-            .filter(|row| object(*row).as_object().unwrap().values().any(|v| v == "?"));
+        let unknown =
+            table("district").iter().filter(|row| object(*row).as_object().unwrap().values().any(|v| v == "?"));
         assert_eq!(unknown.count(), 1);
         let women = table("client").iter().filter(|row| {
             let birth = &object(*row)["birth_number"];
-            let digits = birth
-                .as_str()
-                .map_or_else(|| birth.to_string(), str::to_owned);
+            let digits = birth.as_str().map_or_else(|| birth.to_string(), str::to_owned);
             (51..=62).contains(&digits[2..4].parse::<u32>().unwrap())
         });
         assert!((2_400..2_900).contains(&women.count()));
-        let dates: Vec<_> = table("trans")
-            .iter()
-            .map(|row| object(row)["date"].as_u64().unwrap())
-            .collect();
+        let dates: Vec<_> = table("trans").iter().map(|row| object(row)["date"].as_u64().unwrap()).collect();
         assert!(dates.is_sorted(), "trans is in the order of its dates");
         assert_eq!(dates[0], 930_101);
-        assert!(
-            object(table("card").get(0))["issued"]
-                .as_str()
-                .unwrap()
-                .ends_with(" 00:00:00")
-        );
+        assert!(object(table("card").get(0))["issued"].as_str().unwrap().ends_with(" 00:00:00"));
     }
 }

@@ -22,9 +22,7 @@ const ORDERS: u64 = 6_471;
 const FIRST_DAY: Date = date(1993, 1, 1);
 const DAYS: u64 = 2_190;
 
-const BANKS: [&str; 13] = [
-    "AB", "CD", "EF", "GH", "IJ", "KL", "MN", "OP", "QR", "ST", "UV", "WX", "YZ",
-];
+const BANKS: [&str; 13] = ["AB", "CD", "EF", "GH", "IJ", "KL", "MN", "OP", "QR", "ST", "UV", "WX", "YZ"];
 
 /// The rows of a table. `trans` is the length of that table.
 pub(super) fn table(name: &str, trans: usize) -> Rows {
@@ -42,12 +40,7 @@ pub(super) fn table(name: &str, trans: usize) -> Rows {
 }
 
 /// Makes a table: a header, and a closure that writes the cells of row 0, 1, 2 …
-fn make(
-    header: &str,
-    rows: u64,
-    seed: u64,
-    mut cells: impl FnMut(u64, &mut Random, &mut String),
-) -> Rows {
+fn make(header: &str, rows: u64, seed: u64, mut cells: impl FnMut(u64, &mut Random, &mut String)) -> Rows {
     let mut table = Table::new(header.split(';'));
     let mut random = Random::new(seed);
     let mut line = String::new();
@@ -67,19 +60,12 @@ macro_rules! cells {
 }
 
 fn day(number: u64) -> String {
-    FIRST_DAY
-        .saturating_add((number as i64).days())
-        .strftime("%y%m%d")
-        .to_string()
+    FIRST_DAY.saturating_add((number as i64).days()).strftime("%y%m%d").to_string()
 }
 
 /// Prague is by far the largest; the rest is about equal.
 fn some_district(random: &mut Random) -> u64 {
-    if random.chance(1, 8) {
-        1
-    } else {
-        random.between(1, DISTRICTS)
-    }
+    if random.chance(1, 8) { 1 } else { random.between(1, DISTRICTS) }
 }
 
 /// The identifiers of accounts, clients and dispositions have gaps, as in the original.
@@ -100,44 +86,21 @@ fn district() -> Rows {
     ];
     const HEADER: &str = "A1;A2;A3;A4;A5;A6;A7;A8;A9;A10;A11;A12;A13;A14;A15;A16";
     make(HEADER, DISTRICTS, 1, |row, random, line| {
-        let region = REGIONS[if row == 0 {
-            0
-        } else {
-            1 + row as usize * 7 / 77
-        }
-        .min(7)];
+        let region = REGIONS[if row == 0 { 0 } else { 1 + row as usize * 7 / 77 }.min(7)];
         let people = random.between(40_000, 330_000);
         let crimes = people / random.between(25, 60);
         // One district doesn't know its figures for 1995.
         let known = row != 68;
         cells!(line, "{};Okres {};{region};{people}", row + 1, row + 1);
-        cells!(
-            line,
-            ";{};{};{}",
-            random.below(152),
-            random.below(71),
-            random.below(21)
-        );
+        cells!(line, ";{};{};{}", random.below(152), random.below(71), random.below(21));
         cells!(line, ";{};{}", random.below(6), random.between(1, 11));
-        cells!(
-            line,
-            ";{}.{};{}",
-            random.between(33, 99),
-            random.below(10),
-            random.between(8_110, 12_541)
-        );
+        cells!(line, ";{}.{};{}", random.between(33, 99), random.below(10), random.between(8_110, 12_541));
         if known {
             cells!(line, ";{}.{:02}", random.below(7), random.below(100));
         } else {
             line.push_str(";?");
         }
-        cells!(
-            line,
-            ";{}.{:02};{}",
-            random.below(9),
-            random.below(100),
-            random.between(81, 167)
-        );
+        cells!(line, ";{}.{:02};{}", random.below(9), random.below(100), random.between(81, 167));
         if known {
             cells!(line, ";{crimes}");
         } else {
@@ -150,11 +113,8 @@ fn district() -> Rows {
 fn account() -> Rows {
     const HEADER: &str = "account_id;district_id;frequency;date";
     make(HEADER, ACCOUNTS, 2, |row, random, line| {
-        let frequency = random.pick_weighted(&[
-            ("POPLATEK MESICNE", 4_167),
-            ("POPLATEK TYDNE", 240),
-            ("POPLATEK PO OBRATU", 93),
-        ]);
+        let frequency =
+            random.pick_weighted(&[("POPLATEK MESICNE", 4_167), ("POPLATEK TYDNE", 240), ("POPLATEK PO OBRATU", 93)]);
         let opened = day(row * 1_820 / ACCOUNTS);
         // The table is in the order of opening, not of identifiers.
         let id = spread_id(row * 1_667 % ACCOUNTS);
@@ -168,12 +128,7 @@ fn client() -> Rows {
         let woman = random.chance(49, 100);
         let month = random.between(1, 12) + if woman { 50 } else { 0 };
         let (year, day) = (random.between(11, 87), random.between(1, 28));
-        cells!(
-            line,
-            "{};{year:02}{month:02}{day:02};{}",
-            spread_id(row),
-            some_district(random)
-        );
+        cells!(line, "{};{year:02}{month:02}{day:02};{}", spread_id(row), some_district(random));
     })
 }
 
@@ -181,11 +136,8 @@ fn disp() -> Rows {
     const HEADER: &str = "disp_id;client_id;account_id;type";
     make(HEADER, CLIENTS, 4, |row, random, line| {
         let id = spread_id(row);
-        let (account, kind) = if row < ACCOUNTS {
-            (spread_id(row), "OWNER")
-        } else {
-            (spread_id(random.below(ACCOUNTS)), "DISPONENT")
-        };
+        let (account, kind) =
+            if row < ACCOUNTS { (spread_id(row), "OWNER") } else { (spread_id(random.below(ACCOUNTS)), "DISPONENT") };
         cells!(line, "{id};{id};{account};{kind}");
     })
 }
@@ -196,11 +148,7 @@ fn card() -> Rows {
         let kind = random.pick_weighted(&[("classic", 659), ("junior", 145), ("gold", 88)]);
         let issued = day(310 + row * (DAYS - 312) / CARDS);
         let holder = spread_id(row * 1_153 % ACCOUNTS);
-        cells!(
-            line,
-            "{};{holder};{kind};{issued} 00:00:00",
-            row + 1 + row / 3
-        );
+        cells!(line, "{};{holder};{kind};{issued} 00:00:00", row + 1 + row / 3);
     })
 }
 
@@ -220,34 +168,17 @@ fn loan() -> Rows {
 fn order() -> Rows {
     const HEADER: &str = "order_id;account_id;bank_to;account_to;amount;k_symbol";
     make(HEADER, ORDERS, 7, |row, random, line| {
-        let purpose = random.pick_weighted(&[
-            ("SIPO", 3_502),
-            (" ", 1_379),
-            ("UVER", 717),
-            ("POJISTNE", 532),
-            ("LEASING", 341),
-        ]);
+        let purpose =
+            random.pick_weighted(&[("SIPO", 3_502), (" ", 1_379), ("UVER", 717), ("POJISTNE", 532), ("LEASING", 341)]);
         let account = spread_id(row * 3_758 / ORDERS * ACCOUNTS / 3_758);
-        cells!(
-            line,
-            "{};{account};{}",
-            29_401 + row * 13 / 5,
-            random.pick(&BANKS)
-        );
-        cells!(
-            line,
-            ";{};{}.{}0",
-            random.between(399, 99_994_199),
-            random.between(1, 14_881),
-            random.below(10)
-        );
+        cells!(line, "{};{account};{}", 29_401 + row * 13 / 5, random.pick(&BANKS));
+        cells!(line, ";{};{}.{}0", random.between(399, 99_994_199), random.between(1, 14_881), random.below(10));
         cells!(line, ";{purpose}");
     })
 }
 
 fn trans(rows: usize) -> Rows {
-    const HEADER: &str =
-        "trans_id;account_id;date;type;operation;amount;balance;k_symbol;bank;account";
+    const HEADER: &str = "trans_id;account_id;date;type;operation;amount;balance;k_symbol;bank;account";
     let whole = rows.max(WHOLE_TRANS) as f64;
     let dates: Vec<String> = (0..=DAYS).map(day).collect();
     let mut balances = vec![0u64; ACCOUNTS as usize];
@@ -265,11 +196,7 @@ fn trans(rows: usize) -> Rows {
             random.between(1, most) * 10
         };
         let paid_in = *balance < amount + 20_000 || random.chance(3, 10);
-        *balance = if paid_in {
-            *balance + amount
-        } else {
-            *balance - amount
-        };
+        *balance = if paid_in { *balance + amount } else { *balance - amount };
         let (kind, operation, purpose) = if paid_in {
             *random.pick_weighted(&[
                 (("PRIJEM", "VKLAD", ""), 9_759),
@@ -289,27 +216,10 @@ fn trans(rows: usize) -> Rows {
                 (("VYBER", "VYBER", ""), 651),
             ])
         };
-        cells!(
-            line,
-            "{};{};{date};{kind};{operation}",
-            identifiers.get(row),
-            spread_id(account)
-        );
-        cells!(
-            line,
-            ";{}.{:02};{}.{:02};{purpose}",
-            amount / 100,
-            amount % 100,
-            *balance / 100,
-            *balance % 100
-        );
+        cells!(line, "{};{};{date};{kind};{operation}", identifiers.get(row), spread_id(account));
+        cells!(line, ";{}.{:02};{}.{:02};{purpose}", amount / 100, amount % 100, *balance / 100, *balance % 100);
         if operation.starts_with("PREVOD") {
-            cells!(
-                line,
-                ";{};{}",
-                random.pick(&BANKS),
-                random.between(399, 99_994_199)
-            );
+            cells!(line, ";{};{}", random.pick(&BANKS), random.between(399, 99_994_199));
         } else {
             line.push_str(";;");
         }

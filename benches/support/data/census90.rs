@@ -20,11 +20,7 @@ pub struct Census90 {
 }
 
 /// The names that the file goes by: the first lines, and the whole set as it is downloaded.
-const FILES: [&str; 3] = [
-    "USCensus1990.data.txt",
-    "USCensus1990.csv",
-    "USCensus1990.head.csv",
-];
+const FILES: [&str; 3] = ["USCensus1990.data.txt", "USCensus1990.csv", "USCensus1990.head.csv"];
 
 /// The case number of the first person.
 const FIRST_CASE: u64 = 10_000;
@@ -39,10 +35,7 @@ impl Census90 {
             let mut rows = Rows::default();
             draw(&mut rows, count);
             let source = "synthetic rows: each of the 68 columns of US Census 1990 drawn from its frequencies, with a fixed seed; --data DIR loads real ones";
-            return Ok(Census90 {
-                source: source.to_owned(),
-                rows,
-            });
+            return Ok(Census90 { source: source.to_owned(), rows });
         };
         let folder = data.join("census90");
         let path = FILES
@@ -198,21 +191,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let census = folder.path().join("census90");
         std::fs::create_dir(&census).unwrap();
-        std::fs::write(
-            census.join(FILES[2]),
-            "caseid,dAge\r\n10000,5\r\n10001,6\r\n",
-        )
-        .unwrap();
+        std::fs::write(census.join(FILES[2]), "caseid,dAge\r\n10000,5\r\n10001,6\r\n").unwrap();
         let set = Census90::load(Some(folder.path()), 3).unwrap();
-        assert!(
-            set.source.starts_with("2 real rows") && set.source.contains("1 synthetic"),
-            "{}",
-            set.source
-        );
-        assert_eq!(
-            set.rows.get(1),
-            (&b"10001"[..], &br#"{"caseid":10001,"dAge":6}"#[..])
-        );
+        assert!(set.source.starts_with("2 real rows") && set.source.contains("1 synthetic"), "{}", set.source);
+        assert_eq!(set.rows.get(1), (&b"10001"[..], &br#"{"caseid":10001,"dAge":6}"#[..]));
         assert_eq!(set.rows.get(2).0, b"10002");
         let set = Census90::load(Some(folder.path()), 2).unwrap();
         assert!(set.source.starts_with("real rows"));

@@ -48,9 +48,7 @@ impl Rows {
     /// The unit key and the JSON object of a row.
     #[must_use]
     pub fn get(&self, number: usize) -> (&[u8], &[u8]) {
-        let start = number
-            .checked_sub(1)
-            .map_or(0, |before| self.ends[before].1);
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before].1);
         let (key_end, end) = self.ends[number];
         (&self.bytes[start..key_end], &self.bytes[key_end..end])
     }
@@ -63,14 +61,9 @@ impl Rows {
 
 /// Reads a file with a header line into rows: the first column is the unit key, all columns are the object. At most `limit` rows are read.
 fn read(path: &Path, delimiter: u8, limit: usize) -> Result<Rows> {
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(delimiter)
-        .from_path(path)
-        .with_context(|| path.display().to_string())?;
-    let columns = reader
-        .headers()
-        .with_context(|| path.display().to_string())?
-        .clone();
+    let mut reader =
+        csv::ReaderBuilder::new().delimiter(delimiter).from_path(path).with_context(|| path.display().to_string())?;
+    let columns = reader.headers().with_context(|| path.display().to_string())?.clone();
     let mut table = table::Table::new(columns.iter());
     for record in reader.records().take(limit) {
         let record = record.with_context(|| path.display().to_string())?;
@@ -96,19 +89,12 @@ mod tests {
     fn a_file_is_read_as_the_command_line_reads_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trans.asc");
-        std::fs::write(
-            &path,
-            "\"id\";\"amount\";\"k\"\n7;700.00;\"\"\n8;1.5;\"?\"\n",
-        )
-        .unwrap();
+        std::fs::write(&path, "\"id\";\"amount\";\"k\"\n7;700.00;\"\"\n8;1.5;\"?\"\n").unwrap();
         let rows = read(&path, b';', 10).unwrap();
         let all: Vec<_> = rows.iter().collect();
         assert_eq!(
             all,
-            [
-                (&b"7"[..], &br#"{"id":7,"amount":"700.00","k":""}"#[..]),
-                (b"8", br#"{"id":8,"amount":1.5,"k":"?"}"#),
-            ]
+            [(&b"7"[..], &br#"{"id":7,"amount":"700.00","k":""}"#[..]), (b"8", br#"{"id":8,"amount":1.5,"k":"?"}"#),]
         );
         assert_eq!(read(&path, b';', 1).unwrap().len(), 1);
     }

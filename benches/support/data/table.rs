@@ -22,11 +22,7 @@ impl Table {
                 text
             })
             .collect();
-        Table {
-            before,
-            object: Vec::new(),
-            rows: Rows::default(),
-        }
+        Table { before, object: Vec::new(), rows: Rows::default() }
     }
 
     /// Adds a row; its first cell is the unit key.
@@ -54,10 +50,8 @@ impl Table {
 }
 
 fn is_number(cell: &str) -> bool {
-    cell.bytes()
-        .all(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'.'))
-        && serde_json::from_str::<serde_json::Number>(cell)
-            .is_ok_and(|number| number.to_string() == cell)
+    cell.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'.'))
+        && serde_json::from_str::<serde_json::Number>(cell).is_ok_and(|number| number.to_string() == cell)
 }
 
 fn write_text(to: &mut Vec<u8>, text: &str) {
@@ -70,15 +64,7 @@ mod tests {
 
     #[test]
     fn only_what_prints_back_is_a_number() {
-        for number in [
-            "0",
-            "-1",
-            "576",
-            "46.7",
-            "0.29",
-            "100.0",
-            "18446744073709551615",
-        ] {
+        for number in ["0", "-1", "576", "46.7", "0.29", "100.0", "18446744073709551615"] {
             assert!(is_number(number), "{number}");
         }
         for text in [
