@@ -181,7 +181,7 @@ impl Bank<'_> {
             then.height(),
             time_text(then.time()?),
             if loaded.again {
-                " (the counts are equal, since the rows were there from the loading before)"
+                " (rows of earlier loadings are counted too)"
             } else {
                 ""
             }
