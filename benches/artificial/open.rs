@@ -13,6 +13,7 @@ use immuxdb_benches::bench::Bench;
 use immuxdb_benches::engine;
 use immuxdb_benches::options::Options;
 use immuxdb_benches::place::Place;
+use immuxdb_benches::random::Random;
 use immuxdb_benches::records::{ALTERNATES, RECORD, Values, index_name, key, range};
 use libimmuxdb::{Content, Grouping, Scan};
 
@@ -62,9 +63,10 @@ fn main() -> Result<()> {
         open(&mut bench, place.path(), &format!("open after a clean close, {round}"), count, indexes)?;
     }
     let mut written = count;
+    let mut random = Random::new(9);
     for round in 1..=ROUNDS {
         // What a child has acknowledged must be there; one record more may be.
-        let acknowledged = kill_a_writer(place.path(), written, &bench.options)?;
+        let acknowledged = kill_a_writer(place.path(), written, random.between(WRITTEN / 2, WRITTEN), &bench.options)?;
         bench.note(&format!("a writer was killed after {} more inserts", acknowledged - written))?;
         let found = open(&mut bench, place.path(), &format!("open after kill -9, {round}"), acknowledged, indexes)?;
         ensure!(found >= acknowledged, "{found} of {acknowledged} units survived");
@@ -102,7 +104,7 @@ fn open(bench: &mut Bench, root: &Path, name: &str, expected: u64, indexes: usiz
 }
 
 /// Starts a child that writes, kills it when it has written much, and says up to where it had been told that its writes were done.
-fn kill_a_writer(root: &Path, from: u64, options: &Options) -> Result<u64> {
+fn kill_a_writer(root: &Path, from: u64, count: u64, options: &Options) -> Result<u64> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("--write").arg(root).arg(from.to_string());
     if let Some(mebibytes) = options.memory_limit {
@@ -113,7 +115,7 @@ fn kill_a_writer(root: &Path, from: u64, options: &Options) -> Result<u64> {
     let mut acknowledged = from;
     for line in BufReader::new(output).lines() {
         acknowledged = line?.parse()?;
-        if acknowledged >= from + WRITTEN {
+        if acknowledged >= from + count {
             break;
         }
     }
@@ -123,7 +125,7 @@ fn kill_a_writer(root: &Path, from: u64, options: &Options) -> Result<u64> {
     Ok(acknowledged)
 }
 
-/// Inserts before a child is killed: more than what a store replays of its tail, by far.
+/// The most inserts before a child is killed: far more than a store leaves to be replayed.
 const WRITTEN: u64 = 300_000;
 
 /// A child that is killed when this is dropped, on the way of an error too.

@@ -180,11 +180,7 @@ impl Bank<'_> {
             "A snapshot is a height. This is the bank at height {} ({}), halfway through the last table, beside now{}:",
             then.height(),
             time_text(then.time()?),
-            if loaded.again {
-                " (rows of earlier loadings are counted too)"
-            } else {
-                ""
-            }
+            if loaded.again { " (rows of earlier loadings are counted too)" } else { "" }
         ));
         println!("    {:<10}{:>12}{:>12}", "", "then", "now");
         for name in ["account", "loan", "trans"] {
