@@ -175,7 +175,8 @@ impl Bench {
     }
 
     fn begin(&mut self, name: &str, verb: &'static str, items: usize, period: usize, drawn: bool) -> Result<Phase<'_>> {
-        if self.profile.is_none() && self.options.profile.is_some() {
+        let phase = self.options.profile_phase.as_deref().unwrap_or_default();
+        if self.profile.is_none() && self.options.profile.is_some() && name.contains(phase) {
             self.profile = Some(Profile::start()?);
         }
         let mut phase = Phase {
@@ -207,13 +208,21 @@ impl Bench {
     /// # Errors
     /// When a picture can't be written.
     pub fn finish(mut self) -> Result<()> {
-        if let (Some(profile), Some(path)) = (self.profile.take(), &self.options.profile) {
-            profile.write(path)?;
-            self.text(&format!("wrote the flamegraph to {}", path.display()));
-        }
+        self.write_profile()?;
         if let Some(path) = &self.options.plot {
             plot::draw(path, self.name, &self.series, self.options.plot_log)?;
             self.text(&format!("wrote the plot to {}", path.display()));
+        }
+        Ok(())
+    }
+
+    /// Ends the profile that is being taken, if there is one.
+    fn write_profile(&mut self) -> Result<()> {
+        if let (Some(profile), Some(path)) = (self.profile.take(), &self.options.profile) {
+            profile.write(path)?;
+            self.text(&format!("wrote the flamegraph to {}", path.display()));
+            // One is enough: the next phase would overwrite it.
+            self.options.profile = None;
         }
         Ok(())
     }
@@ -350,6 +359,9 @@ impl Phase<'_> {
             bench.series.push(Series::new(&self.name, &self.points));
         }
         bench.outcomes.push(outcome.clone());
+        if bench.options.profile_phase.is_some() {
+            bench.write_profile()?;
+        }
         Ok(outcome)
     }
 }

@@ -46,6 +46,10 @@ pub struct Options {
     #[arg(long, value_name = "FILE.svg")]
     pub profile: Option<PathBuf>,
 
+    /// With --profile: only the first phase whose name contains this
+    #[arg(long, requires = "profile", value_name = "TEXT")]
+    pub profile_phase: Option<String>,
+
     /// Keep the store in this directory [default: a temporary one beside the program, removed afterwards]
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
