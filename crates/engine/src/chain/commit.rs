@@ -20,6 +20,7 @@ use std::sync::atomic::Ordering as Atomic;
 
 use super::Shared;
 use super::catalog::{GroupingEntry, IndexEntry, encode_definition};
+use super::dead::DeadStretches;
 use super::derive::{Changes, Old};
 use super::index_scan::IndexScan;
 use super::range::Range;
@@ -202,6 +203,7 @@ impl Shared {
             }
         };
         writer.height = height;
+        self.dead.apply(height);
         for (step, prepared) in steps.iter().zip(prepared.iter()) {
             self.apply(step, prepared, end, &view.active, &writer.builder)?;
         }
@@ -449,6 +451,7 @@ impl Shared {
                 };
                 let version = AppliedVersion { grouping, key, kind, hash: prepared.hash, position };
                 apply_version(
+                    &self.dead,
                     active,
                     &version,
                     Birth::new(height, prepared.place),
@@ -570,6 +573,7 @@ pub(crate) struct AppliedVersion<'a> {
 
 /// Adds a version and what it changes to the delta, for a commit or a replayed frame.
 pub(crate) fn apply_version(
+    dead: &DeadStretches,
     delta: &Delta,
     version: &AppliedVersion<'_>,
     birth: Birth,
@@ -606,6 +610,7 @@ pub(crate) fn apply_version(
     for (index, at) in &changes.lives {
         let key = new.get(*at).1;
         adding.live(grouping, *index, key, birth, id);
+        dead.born(grouping, *index, key, birth);
         if counted(*index) {
             existence.born(*index, hash_of(key));
         }

@@ -17,6 +17,7 @@ use parking_lot::{Mutex, RwLock};
 use super::background::BackgroundState;
 use super::catalog::Catalog;
 use super::commit::Writer;
+use super::dead::DeadStretches;
 use super::maintain::{NumberedRun, Runs};
 use super::view::View;
 use super::{Access, Shared};
@@ -183,6 +184,7 @@ impl Shared {
             followed: Mutex::new(covered),
             definitions: Mutex::new(Vec::new()),
             counts_all: AtomicBool::new(false),
+            dead: DeadStretches::default(),
             background: BackgroundState::default(),
         }
     }

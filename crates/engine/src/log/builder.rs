@@ -302,16 +302,6 @@ impl FrameBuilder {
         let at = self.bodies.binary_search_by_key(&place, |b| b.place).ok()?;
         self.sealed.map(|(envelope, before)| envelope.position(before.offset + u64::from(self.bodies[at].in_frame)))
     }
-
-    /// Place and position of every body, in order, once the frame is appended.
-    pub fn positions(&self) -> impl Iterator<Item = (u32, Position)> + '_ {
-        self.sealed.into_iter().flat_map(|(envelope, before)| {
-            self.bodies.iter().map(move |body| {
-                let offset = before.offset + u64::from(body.in_frame);
-                (body.place, envelope.position(offset))
-            })
-        })
-    }
 }
 
 fn put_id(out: &mut Vec<u8>, id: u32) {
