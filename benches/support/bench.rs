@@ -51,16 +51,26 @@ pub struct Outcome {
     pub first_tenth_us: Option<f64>,
     /// Wall time per item in the last tenth.
     pub last_tenth_us: Option<f64>,
+    /// CPU time per item in the first tenth, of all threads.
+    pub first_tenth_cpu_us: Option<f64>,
+    /// CPU time per item in the last tenth, of all threads.
+    pub last_tenth_cpu_us: Option<f64>,
     /// Percentiles, where single operations were timed.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub percentiles: Option<Percentiles>,
 }
 
 impl Outcome {
-    /// How many times the first tenth's cost the last tenth's is.
+    /// How many times the first tenth's wall time the last tenth's is.
     #[must_use]
     pub fn growth(&self) -> Option<f64> {
         Some(self.last_tenth_us? / self.first_tenth_us?)
+    }
+
+    /// The same of CPU time, which other programs on the machine disturb less.
+    #[must_use]
+    pub fn cpu_growth(&self) -> Option<f64> {
+        Some(self.last_tenth_cpu_us? / self.first_tenth_cpu_us?)
     }
 }
 
@@ -248,6 +258,14 @@ impl Bench {
     }
 }
 
+/// How far a phase was at some time.
+#[derive(Clone, Copy)]
+struct Point {
+    items: usize,
+    wall: Duration,
+    cpu: Duration,
+}
+
 /// A phase under way.
 pub struct Phase<'b> {
     bench: &'b mut Bench,
@@ -260,8 +278,7 @@ pub struct Phase<'b> {
     period: usize,
     drawn: bool,
     reported: (usize, Duration),
-    /// (items so far, time so far)
-    points: Vec<(usize, Duration)>,
+    points: Vec<Point>,
     cpu: Duration,
     started: Instant,
 }
@@ -287,7 +304,8 @@ impl Phase<'_> {
     fn mark(&mut self) -> Result<()> {
         let elapsed = self.started.elapsed();
         if self.done >= self.items * (self.points.len() + 1) / Self::POINTS {
-            self.points.push((self.done, elapsed));
+            let cpu = measure::cpu_time().saturating_sub(self.cpu);
+            self.points.push(Point { items: self.done, wall: elapsed, cpu });
         }
         let (before, then) = self.reported;
         if self.done - before >= self.period {
@@ -335,11 +353,11 @@ impl Phase<'_> {
         let items = self.done;
         let per_item = |time: Duration, items: usize| time.as_secs_f64() * 1e6 / items as f64;
         let point = |number: usize| self.points.get(number.checked_sub(1)?).copied();
-        let (first, last) = match (point(10), point(90), point(100)) {
-            (Some(first), Some(ninth), Some(end)) => {
-                (Some(per_item(first.1, first.0)), Some(per_item(end.1 - ninth.1, end.0 - ninth.0)))
-            }
-            _ => (None, None),
+        let (first, ninth, last) = (point(10), point(90), point(100));
+        let first_tenth = |time: fn(&Point) -> Duration| Some(per_item(time(&first?), first?.items));
+        let last_tenth = |time: fn(&Point) -> Duration| {
+            let (ninth, last) = (ninth?, last?);
+            Some(per_item(time(&last) - time(&ninth), last.items - ninth.items))
         };
         let outcome = Outcome {
             phase: self.name.clone(),
@@ -347,8 +365,10 @@ impl Phase<'_> {
             seconds: took.as_secs_f64(),
             cpu_seconds: cpu.as_secs_f64(),
             average_us: per_item(took, items.max(1)),
-            first_tenth_us: first,
-            last_tenth_us: last,
+            first_tenth_us: first_tenth(|point| point.wall),
+            last_tenth_us: last_tenth(|point| point.wall),
+            first_tenth_cpu_us: first_tenth(|point| point.cpu),
+            last_tenth_cpu_us: last_tenth(|point| point.cpu),
             percentiles: latencies.and_then(Latencies::percentiles),
         };
         let bench = self.bench;
@@ -356,7 +376,8 @@ impl Phase<'_> {
         bench.text(&summary(&outcome));
         bench.json(Line::Phase(&outcome))?;
         if self.drawn {
-            bench.series.push(Series::new(&self.name, &self.points));
+            let points: Vec<_> = self.points.iter().map(|point| (point.items, point.wall)).collect();
+            bench.series.push(Series::new(&self.name, &points));
         }
         bench.outcomes.push(outcome.clone());
         if bench.options.profile_phase.is_some() {
@@ -386,12 +407,13 @@ fn summary(outcome: &Outcome) -> String {
         let rate = outcome.items as f64 / outcome.seconds;
         let _ = write!(text, ", {rate:.0} items a second");
     }
-    if let (Some(first), Some(last), Some(growth)) = (outcome.first_tenth_us, outcome.last_tenth_us, outcome.growth()) {
+    let tenths = (outcome.first_tenth_us, outcome.last_tenth_us, outcome.growth(), outcome.cpu_growth());
+    if let (Some(first), Some(last), Some(growth), Some(cpu_growth)) = tenths {
+        let (first, last) = (number(first), number(last));
         let _ = write!(
             text,
-            "; first tenth {} µs an item, last tenth {} µs ({growth:.2} times)",
-            number(first),
-            number(last)
+            "\n  {}: first tenth {first} µs an item, last tenth {last} µs ({growth:.2} times; CPU time {cpu_growth:.2} times)",
+            outcome.phase
         );
     }
     if let Some(p) = &outcome.percentiles {
