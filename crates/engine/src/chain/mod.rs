@@ -84,6 +84,10 @@ pub(crate) struct Shared {
     runs: Mutex<Runs>,
     /// Whoever fills an index.
     filling: Mutex<()>,
+    /// Whoever writes a frozen delta.
+    flushing: Mutex<()>,
+    /// Whoever merges runs.
+    merging: Mutex<()>,
     /// Up to where a follower has read.
     followed: Mutex<LogPoint>,
     /// Where the commits end that defined indexes, as far as they were seen.

@@ -174,12 +174,9 @@ impl FrameBuilder {
             varint::put(out, self.height.0 - previous.height.0);
             varint::put(out, previous.position.to_bits());
             varint::put(out, u64::from(previous.place));
-            let own = Birth::new(previous.height, previous.place);
-            let older = || previous.births.iter().filter(|(_, birth)| *birth != own);
-            let count = older().count();
-            if count > 0 {
-                varint::put(out, count as u64);
-                for (index, birth) in older() {
+            if !previous.births.is_empty() {
+                varint::put(out, previous.births.len() as u64);
+                for (index, birth) in previous.births {
                     assert!(birth.height < self.height, "an entry born in the future");
                     varint::put(out, u64::from(index.0));
                     varint::put(out, birth.height.0);

@@ -183,10 +183,10 @@ impl LocalLog {
         }
         if owes_sync {
             self.file.sync_data().map_err(io)?;
+            self.set_synced(end);
         }
         self.written.store(end.offset, Ordering::Release);
         self.tail.lock().end = end;
-        self.set_synced(end);
         Ok(end)
     }
 

@@ -70,6 +70,12 @@ impl<'a> Section<'a> {
         self.record.id
     }
 
+    /// The greatest height of a birth or an end in it.
+    #[must_use]
+    pub fn highest_height(&self) -> Height {
+        Height(self.record.highest_height)
+    }
+
     /// Fetches the cache line that [`Section::may_contain`] will want.
     #[inline]
     pub fn prefetch(&self, hash: u64) {
