@@ -174,7 +174,7 @@ impl Shared {
             if portion.bytes() >= self.options.delta_bytes() {
                 written.push(self.write_portion(grouping, index, &mut portion)?);
             }
-            if done.units % REPORT_EVERY == 0 {
+            if done.units.is_multiple_of(REPORT_EVERY) {
                 progress(done);
             }
         }

@@ -41,6 +41,9 @@ pub(crate) struct NumberedRun {
     pub(crate) run: Arc<Run>,
 }
 
+/// The clears of each grouping, ascending, and the indexes that were dropped.
+type ClearsAndDrops = (BTreeMap<GroupingId, Vec<Height>>, BTreeSet<(GroupingId, IndexId)>);
+
 impl Shared {
     /// The log bytes of the delta that is next to be written.
     pub(crate) fn oldest_frozen_log_bytes(&self) -> u64 {
@@ -175,7 +178,7 @@ impl Shared {
         Ok(true)
     }
 
-    fn clears_and_drops(&self) -> (BTreeMap<GroupingId, Vec<Height>>, BTreeSet<(GroupingId, IndexId)>) {
+    fn clears_and_drops(&self) -> ClearsAndDrops {
         let catalog = self.catalog.read();
         let (mut clears, mut drops) = (BTreeMap::new(), BTreeSet::new());
         for grouping in catalog.groupings() {

@@ -149,7 +149,8 @@ impl LocalLog {
 
     /// Reads on from `from`, the point that an earlier call gave, or a synced point that [fits](LocalLog::fits), or the
     /// [base](super::header::LogHeader::base): the frames that are whole. What may be an unfinished append is the end for now. What is
-    /// given of [`Durability::Sync`] is on the device: if need be, the reader syncs it.
+    /// given of [`Durability::Sync`] is on the device: if need be, the reader syncs it. Otherwise it takes for durable what
+    /// the status slot calls synced.
     ///
     /// # Errors
     /// What `apply` gives; [`Error::Damaged`] when what was synced can't be read; [`Error::Io`].
@@ -165,11 +166,17 @@ impl LocalLog {
         let len = self.file.len().map_err(io)?;
         self.check_start(from, len)?;
         let mut owes_sync = false;
+        // Before the first call nothing was read, and `from` is synced.
+        let mut known = (from != self.newest() || from.offset == synced).then_some(from);
         let mut reader = self.reader(from, len);
         let what = loop {
             match reader.step()? {
                 Step::Frame(frame) => {
-                    owes_sync |= frame.durability() == Durability::Sync && frame.end().offset > synced;
+                    if frame.end().offset <= synced {
+                        known = Some(frame.end());
+                    } else {
+                        owes_sync |= frame.durability() == Durability::Sync;
+                    }
                     self.written.store(frame.end().offset, Ordering::Release);
                     apply(&frame)?;
                 }
@@ -183,7 +190,10 @@ impl LocalLog {
         }
         if owes_sync {
             self.file.sync_data().map_err(io)?;
-            self.set_synced(end);
+            known = Some(end);
+        }
+        if let Some(known) = known {
+            self.set_synced(known);
         }
         self.written.store(end.offset, Ordering::Release);
         self.tail.lock().end = end;
