@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use libimmuxdb::index::{IndexDefinition, decode_key};
-use libimmuxdb::{Background, Chain, Content, Durability, Grouping, Scan, Store, StoreOptions};
+use libimmuxdb::index::{IndexDefinition, decode_key, key_from_json};
+use libimmuxdb::{Background, Chain, Content, Durability, Grouping, Scan, Store, StoreOptions, WriteOptions};
 use support::storage::{Change, Hasty};
 use support::{LITTLE_MEMORY, copy_directory};
 use tempfile::TempDir;
@@ -200,4 +200,34 @@ fn background_steps_may_be_taken_by_several_threads() {
     let (_store, chain, grouping) = open(directory.path());
     assert!(chain.recovery().replayed < UNITS as u64, "there are runs");
     check(&grouping);
+}
+
+/// A commit that asks about duplicates while an index is being filled must not make scans leap over entries that come with
+/// the filling.
+#[test]
+fn what_a_commit_sees_of_an_unfilled_index_is_not_remembered() {
+    let directory = TempDir::new().unwrap();
+    let store = Store::open(directory.path(), StoreOptions::default().durability(Durability::Process)).unwrap();
+    let chain = store.chain("default").unwrap();
+    let grouping = chain.grouping("g").unwrap();
+    for number in 0..100 {
+        grouping.put(format!("u{number:02}").as_bytes(), Content::json(r#"{"s":"NEW"}"#)).unwrap();
+    }
+    let definition = IndexDefinition::json("s");
+    let asking = WriteOptions::default().report_duplicates();
+    let mut first = true;
+    let progress = &mut |_| {
+        if std::mem::take(&mut first) {
+            for number in (1..100).step_by(2) {
+                grouping.put(format!("u{number:02}").as_bytes(), Content::json(r#"{"s":"DONE"}"#)).unwrap();
+            }
+            let mut transaction = chain.begin();
+            transaction.put(&grouping, b"u02", Content::json(r#"{"s":"OTHER"}"#)).unwrap();
+            transaction.put(&grouping, b"x", Content::json(r#"{"s":"NEW"}"#)).unwrap();
+            transaction.commit_with(asking).unwrap();
+        }
+    };
+    grouping.create_index("s", definition.clone(), progress).unwrap();
+    let new = key_from_json(&definition, &["\"NEW\""]).unwrap();
+    assert_eq!(grouping.count(Scan::index("s").prefix(new)).unwrap(), 50);
 }

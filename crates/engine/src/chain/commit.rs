@@ -377,7 +377,11 @@ impl Shared {
         let Some(grouping) = &prepared.grouping else {
             unreachable!("each operation was checked, and has its grouping");
         };
-        let asked = |id: IndexId| grouping.index_by_id(id).filter(|index| index.definition.unique || report_duplicates);
+        // An index that is being filled does not know all key values; a unique one lets no commit in before it does.
+        let asked = |id: IndexId| {
+            let index = grouping.index_by_id(id)?;
+            (index.filled && (index.definition.unique || report_duplicates)).then_some(index)
+        };
         let keys = || {
             let lives = prepared.changes.lives.iter().zip(&prepared.changes.hashes);
             lives.filter_map(|((id, at), hash)| Some((asked(*id)?, prepared.new.get(*at).1, *hash)))

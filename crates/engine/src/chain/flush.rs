@@ -24,7 +24,10 @@ pub(crate) fn write_delta(
         };
         if index == IndexId::UNITS {
             write_versions(delta, writer, id, &ordering)?;
-        } else if grouping.index_by_id(index).is_some_and(|index| index.dropped.is_none()) {
+        } else if grouping
+            .index_by_id(index)
+            .is_some_and(|index| index.dropped.is_none_or(|dropped| dropped > delta.end()))
+        {
             write_index(delta, writer, &grouping, index, &ordering)?;
         }
     }

@@ -126,7 +126,12 @@ impl Shared {
             unreachable!("only a merge is given up");
         };
         self.install(
-            |runs| runs.push(written.clone()),
+            |runs| {
+                // Entries of an index that was defined later belong behind it.
+                let is_later = |run: &&NumberedRun| run.run.meta().is_empty_stretch() && run.run.meta().end >= meta.end;
+                let later = runs.iter().rev().take_while(is_later).count();
+                runs.insert(runs.len() - later, written.clone());
+            },
             |view| {
                 let written_off = view.frozen.pop();
                 assert!(written_off.is_some_and(|frozen| Arc::ptr_eq(&frozen, &delta)), "the oldest delta was written");
@@ -148,13 +153,20 @@ impl Shared {
                 entries: numbered.run.counts().total(),
             })
             .collect();
-        let Some(chosen) = choose_merge(&sizes, under_load) else {
+        let Some(mut chosen) = choose_merge(&sizes, under_load) else {
             return Ok(false);
         };
+        // The entries of a new index must end up in a run whose stretch has the height of its definition.
+        while !chosen.is_empty() && before[chosen.end - 1].run.meta().is_empty_stretch() {
+            chosen.end -= 1;
+        }
+        if chosen.len() < 2 {
+            return Ok(false);
+        }
         let inputs: Vec<Arc<Run>> = before[chosen.clone()].iter().map(|numbered| Arc::clone(&numbered.run)).collect();
         let numbers: Vec<u64> = before[chosen].iter().map(|numbered| numbered.number).collect();
         let meta = RunMeta::union(inputs.iter().map(|run| run.meta()));
-        let (clears, dropped) = self.clears_and_drops();
+        let (clears, dropped) = self.clears_and_drops(meta.end);
         let rules = MergeRules { clears: &clears, dropped: &dropped, stop: self.background.stop_merge() };
         let Some(written) = self.write_run(meta, |writer| merge(&inputs, writer, &rules))? else {
             return Ok(false);
@@ -178,14 +190,16 @@ impl Shared {
         Ok(true)
     }
 
-    fn clears_and_drops(&self) -> ClearsAndDrops {
+    /// What a merge up to the height `end` needs to know.
+    fn clears_and_drops(&self, end: Height) -> ClearsAndDrops {
         let catalog = self.catalog.read();
         let (mut clears, mut drops) = (BTreeMap::new(), BTreeSet::new());
         for grouping in catalog.groupings() {
             if !grouping.clears.is_empty() {
                 clears.insert(grouping.id, grouping.clears.clone());
             }
-            let dropped = grouping.indexes.iter().filter(|index| index.dropped.is_some());
+            // An index that is dropped later must stay: an older copy of the log may be put back.
+            let dropped = grouping.indexes.iter().filter(|index| index.dropped.is_some_and(|dropped| dropped <= end));
             drops.extend(dropped.map(|index| (grouping.id, index.id)));
         }
         (clears, drops)

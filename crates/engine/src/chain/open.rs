@@ -288,7 +288,11 @@ pub(crate) fn open_for_writing(name: &str, path: &Path, options: &StoreOptions) 
     let (covered, filled) = (derived.covered, derived.filled.clone());
     let mut shared = Shared::new(name, path, options.clone(), Access::Write, log, derived);
     shared.remove_strays()?;
-    shared.runs.lock().manifest_held_back = true;
+    let next_run = {
+        let mut runs = shared.runs.lock();
+        runs.manifest_held_back = true;
+        runs.next
+    };
     let recovery = shared.log.recover(covered, &opening, &mut |frame| shared.recover_frame(frame))?;
     shared.runs.lock().manifest_held_back = false;
     shared.adopt_filled(&filled)?;
@@ -309,7 +313,7 @@ pub(crate) fn open_for_writing(name: &str, path: &Path, options: &StoreOptions) 
         return Ok(Arc::new(shared));
     }
     let shared = Arc::new(shared);
-    if shared.runs.lock().in_force.len() as u64 != 0 && shared.recovery.replayed > 0 {
+    if shared.runs.lock().next > next_run {
         // Runs that were written while replaying are not yet in the manifest.
         shared.install(|_| {}, |_| {}, None)?;
     }
