@@ -297,13 +297,7 @@ pub(crate) fn open_for_writing(name: &str, path: &Path, options: &StoreOptions) 
     shared.recovery.replayed = recovery.commits;
     shared.recovery.cut = recovery.cut.map(|cut| TailCut { offset: cut.offset, bytes: cut.bytes, saved: cut.saved });
     if let Some(damage) = recovery.damage {
-        let what = format!(
-            "{} is damaged at offset {}: {}; what was committed up to height {} can be read",
-            path.display(),
-            damage.offset,
-            damage.what,
-            recovery.end.height
-        );
+        let what = damage_text(path, damage.offset, &damage.what, recovery.end.height);
         shared.writer.lock().closed = Some(what.clone());
         shared.recovery.damage = Some(what);
         return Ok(Arc::new(shared));
@@ -327,11 +321,24 @@ pub(crate) fn open_for_reading(name: &str, path: &Path, options: &StoreOptions) 
     let log = LocalLog::open_reader(&options.storage, path)?;
     let derived = load_derived(&log, &*options.storage, &index_directory(path))?;
     let filled = derived.filled.clone();
-    let shared = Shared::new(name, path, options.clone(), Access::Follow, log, derived);
+    let mut shared = Shared::new(name, path, options.clone(), Access::Follow, log, derived);
     shared.writer.lock().closed = Some("it was opened for reading".to_owned());
-    shared.follow()?;
+    match shared.follow() {
+        Err(Error::Damaged { path: damaged, offset, what }) if damaged == path => {
+            shared.recovery.damage = Some(damage_text(path, offset, &what, shared.visible()));
+        }
+        followed => followed?,
+    }
     shared.adopt_filled(&filled)?;
     Ok(Arc::new(shared))
+}
+
+/// What there is to say about a damaged log that can be read up to `height`.
+fn damage_text(path: &Path, offset: u64, what: &str, height: Height) -> String {
+    format!(
+        "{} is damaged at offset {offset}: {what}; what was committed up to height {height} can be read",
+        path.display()
+    )
 }
 
 /// Makes a directory and makes its name survive power loss.

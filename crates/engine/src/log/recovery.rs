@@ -152,11 +152,13 @@ impl LocalLog {
     /// given of [`Durability::Sync`] is on the device: if need be, the reader syncs it.
     ///
     /// # Errors
-    /// What `apply` gives; [`Error::Damaged`] when what was synced can't be read; [`Error::Io`].
+    /// What `apply` gives; [`Error::Damaged`] when what was synced can't be read, after all before it was given;
+    /// [`Error::Io`].
     pub fn follow(&self, from: LogPoint, apply: &mut dyn FnMut(&Frame<'_>) -> Result<()>) -> Result<LogPoint> {
         assert_eq!(self.tail.lock().access, Access::Read, "only readers follow a log");
         let io = |error| self.io(error);
-        if from == self.newest() && from.offset == self.file.len().map_err(io)? {
+        let known_longer = self.found.is_some_and(|status| status.synced_offset > from.offset);
+        if !known_longer && from == self.newest() && from.offset == self.file.len().map_err(io)? {
             return Ok(from);
         }
         // The slot comes first: the writer may go on meanwhile, and what a slot calls synced is in the file by then.
@@ -179,6 +181,9 @@ impl LocalLog {
         };
         let end = reader.at();
         if end.offset < synced {
+            // What is before the damage was given, and is not given again.
+            self.written.store(end.offset, Ordering::Release);
+            self.tail.lock().end = end;
             return Err(self.damaged(end.offset, what));
         }
         if owes_sync {
