@@ -121,12 +121,22 @@ impl Shared {
         Ok(committed.height)
     }
 
-    /// Fills the indexes whose filling was interrupted.
+    /// Fills the indexes whose filling was interrupted. A unique one over duplicates, which nobody was told of yet, is
+    /// dropped.
     pub(crate) fn fill_unfilled(self: &Arc<Self>) -> Result<()> {
         let groupings = self.catalog.read().groupings().to_vec();
         for grouping in groupings {
             for index in grouping.indexes.iter().filter(|index| index.dropped.is_none() && !index.filled) {
                 self.fill_index(&grouping.name, &index.name, &mut |_| {})?;
+                let unique =
+                    if index.definition.unique { self.check_unique(&grouping.name, &index.name) } else { Ok(()) };
+                match unique {
+                    Err(Error::DuplicateKey { .. }) => {
+                        let drop = Step::DropIndex { grouping: &grouping.name, name: &index.name };
+                        self.commit(&[drop], None, WriteOptions::default())?;
+                    }
+                    checked => checked?,
+                }
             }
         }
         Ok(())
