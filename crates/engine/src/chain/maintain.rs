@@ -137,6 +137,9 @@ impl Shared {
     pub(crate) fn merge_some(&self, under_load: bool) -> Result<bool> {
         let _one_at_a_time = self.merging.lock();
         let before: Vec<NumberedRun> = self.runs.lock().in_force.clone();
+        if self.remove_damaged_runs() {
+            return Ok(false);
+        }
         let sizes: Vec<RunSize> = before
             .iter()
             .map(|numbered| RunSize {
@@ -153,8 +156,11 @@ impl Shared {
         let meta = RunMeta::union(inputs.iter().map(|run| run.meta()));
         let (clears, dropped) = self.clears_and_drops();
         let rules = MergeRules { clears: &clears, dropped: &dropped, stop: self.background.stop_merge() };
-        let Some(written) = self.write_run(meta, |writer| merge(&inputs, writer, &rules))? else {
-            return Ok(false);
+        let written = match self.write_run(meta, |writer| merge(&inputs, writer, &rules)) {
+            Ok(Some(written)) => written,
+            Ok(None) => return Ok(false),
+            Err(Error::Damaged { .. }) if self.remove_damaged_runs() => return Ok(false),
+            Err(error) => return Err(error),
         };
         self.install(
             |runs| {
@@ -173,6 +179,19 @@ impl Shared {
             let _ = self.options.storage.remove(numbered.path());
         }
         Ok(true)
+    }
+
+    /// Removes the files of runs in which damage was met, so that the next opening makes them again from the log; tells
+    /// whether there are any. Until then what is whole of them is read on, and nothing is merged.
+    pub(crate) fn remove_damaged_runs(&self) -> bool {
+        let runs = self.runs.lock();
+        let mut any = false;
+        for damaged in runs.in_force.iter().filter(|numbered| numbered.run.is_damaged()) {
+            any = true;
+            // It may be gone already; if it can't be removed, the damage will be met again.
+            let _ = self.options.storage.remove(damaged.run.path());
+        }
+        any
     }
 
     fn clears_and_drops(&self) -> (BTreeMap<GroupingId, Vec<Height>>, BTreeSet<(GroupingId, IndexId)>) {

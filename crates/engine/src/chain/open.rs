@@ -258,6 +258,7 @@ impl Shared {
             while self.flush_oldest()? {}
             Ok(())
         })();
+        self.remove_damaged_runs();
         self.log.close()?;
         // A run that cannot be written costs the next opening a longer replay, and nothing else.
         match flushed {

@@ -31,6 +31,9 @@ fn help(error: &Error) -> Option<String> {
         }
         Error::Held { .. } => "wait until the other process has ended; reading works meanwhile",
         Error::NoSpace { .. } => "make space and try again; what was committed is safe",
+        Error::Damaged { path, .. } if path.parent().is_some_and(|parent| parent.ends_with("log.idx")) => {
+            "nothing is lost: remove the directory log.idx while nobody writes, and it is made again from the log"
+        }
         Error::Damaged { .. } => "what can be read can still be read; restore the file from a copy to write again",
         Error::Io { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => {
             "check who may write there, or choose another directory with --data-root"
