@@ -182,6 +182,8 @@ impl Shared {
         if let Some(why) = &writer.closed {
             return Err(Error::ReadOnly(why.clone()));
         }
+        // Before the commit: once it has happened, nothing may make it look undone.
+        self.flush_if_alone()?;
         if report_duplicates {
             self.count_all_key_values();
         }
@@ -216,7 +218,6 @@ impl Shared {
         }
         if self.is_full(&view.active) {
             self.freeze(end);
-            self.flush_if_alone()?;
         }
         Ok((Committed { height, duplicates }, (end.offset - before) as usize))
     }
