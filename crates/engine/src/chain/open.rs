@@ -281,6 +281,7 @@ pub(crate) fn open_for_writing(name: &str, path: &Path, options: &StoreOptions) 
         nonce: [0; 16],
         log_id: [0; 16],
         now: environment.now(),
+        was_there: Manifest::exists(&**storage, &index_directory(path))?,
     };
     environment.fill_random(&mut opening.nonce);
     environment.fill_random(&mut opening.log_id);

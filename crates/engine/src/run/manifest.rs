@@ -153,6 +153,15 @@ impl Manifest {
         write().map_err(|source| Error::io(&new, source))
     }
 
+    /// Whether `directory` has a manifest, of whatever content.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn exists(storage: &dyn Storage, directory: &Path) -> Result<bool> {
+        let path = directory.join(NAME);
+        storage.exists(&path).map_err(|source| Error::io(path, source))
+    }
+
     /// The manifest in `directory`; `None` when there is none.
     ///
     /// # Errors
