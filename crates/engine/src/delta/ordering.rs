@@ -65,7 +65,11 @@ impl Events {
         let Some(first) = keys.next() else {
             return 0;
         };
-        keys.fold(first.len(), |common, key| shared(&first[..common], key))
+        let with = |common: usize, key: &[u8]| {
+            let stem = &first[..common];
+            if key.starts_with(stem) { common } else { shared(stem, key) }
+        };
+        keys.fold(first.len(), with)
     }
 
     fn set_prefixes(&mut self, common: usize) {
