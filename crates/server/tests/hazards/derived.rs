@@ -117,7 +117,10 @@ fn everything_is_gone() {
 }
 
 /// What can happen to a file.
-const HARMS: [(&str, fn(&Path)); 8] = [
+type Harm = (&'static str, fn(&Path));
+
+/// Each of them.
+const HARMS: [Harm; 8] = [
     ("removed", |path| fs::remove_file(path).unwrap()),
     ("emptied", |path| cut_to(path, 0)),
     ("cut in half", |path| cut_to(path, length(path) / 2)),
