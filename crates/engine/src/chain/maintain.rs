@@ -294,6 +294,7 @@ impl Shared {
     }
 
     fn have_index_directory(&self, runs: &mut Runs) -> Result<()> {
+        self.log.check_place()?;
         if !runs.directory_made {
             make_directory(&*self.options.storage, &self.index_directory)?;
             runs.directory_made = true;

@@ -85,6 +85,24 @@ impl LocalLog {
         Ok(LocalLog::with(Arc::clone(storage), path.to_owned(), file, header, found, Access::Read, Writer::default()))
     }
 
+    /// Refuses to go on when the path leads to another file than the one that is open, or to none: what would be written
+    /// beside it would be at the wrong place.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn check_place(&self) -> Result<()> {
+        let there = match self.storage.open(&self.path, OpenMode::Read) {
+            Ok(there) => Some(there.identity().map_err(|error| self.io(error))?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(self.io(error)),
+        };
+        if there != Some(self.file.identity().map_err(|error| self.io(error))?) {
+            let moved = "the log is not at this place any more: it was renamed, removed or replaced";
+            return Err(self.io(io::Error::new(io::ErrorKind::NotFound, moved)));
+        }
+        Ok(())
+    }
+
     /// Whether the history of this log leads through `point`, as far as the log can tell: a status slot or the next
     /// frame confirms it. What is derived up to a point that does not fit belongs to another history.
     ///

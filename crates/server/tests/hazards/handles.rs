@@ -160,7 +160,7 @@ fn renamed_while_open() {
     };
     let acknowledged = ledger.height();
     let text = error.to_string();
-    assert!(text.contains("No such file or directory") && text.contains("reopen the store to recover"), "{text}");
+    assert!(text.contains("the log is not at this place any more") && text.contains("reopen the store"), "{text}");
     check_all(&chain);
     assert!(!site.root().exists(), "nothing is made at the old place");
     drop(chain);
@@ -182,7 +182,7 @@ fn removed_while_open() {
             Err(error) => break error,
         }
     };
-    assert!(error.to_string().contains("No such file or directory"), "{error}");
+    assert!(error.to_string().contains("the log is not at this place any more"), "{error}");
     // What is open can be read to its end.
     check_all(&chain);
     check_all(&read);

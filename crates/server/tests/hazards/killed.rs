@@ -98,7 +98,7 @@ fn a_load() {
         }
         let count = place.objects(&["groupings", "--count"]);
         let units = count.first().map_or(0, |grouping| grouping["units"].as_u64().unwrap());
-        assert!(units >= loaded && units % 50 == 0, "a batch is whole or absent: {units} after {loaded}");
+        assert!(units >= loaded && units.is_multiple_of(50), "a batch is whole or absent: {units} after {loaded}");
         loaded = units;
     }
     place.prints(&["load", "rows.ndjson", "--grouping", "g"]);

@@ -1,7 +1,8 @@
 //! Everything that was thought of to break a store: real processes, real files, real kills. docs/RELIABILITY.md names
 //! the test of each hazard.
 
-#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "in a test, a panic is the report")]
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "workers print what they did, tests what they skip")]
 
 #[path = "../support/mod.rs"]
 mod command;
