@@ -1,1 +1,4 @@
 //! A simulated disk and a model of the engine.
+
+pub mod disk;
+pub mod random;
