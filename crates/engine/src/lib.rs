@@ -1,5 +1,7 @@
 //! The engine of ImmuxDB.
 
+mod delta;
+pub mod environment;
 mod error;
 pub mod limits;
 pub mod storage;

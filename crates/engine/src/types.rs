@@ -45,15 +45,9 @@ pub struct Birth {
 
 impl Birth {
     /// Before every birth.
-    pub const MIN: Birth = Birth {
-        height: Height::ZERO,
-        place: 0,
-    };
+    pub const MIN: Birth = Birth { height: Height::ZERO, place: 0 };
     /// After every birth.
-    pub const MAX: Birth = Birth {
-        height: Height::MAX,
-        place: u32::MAX,
-    };
+    pub const MAX: Birth = Birth { height: Height::MAX, place: u32::MAX };
 
     /// The birth of what operation `place` of commit `height` brings.
     #[must_use]
@@ -77,10 +71,7 @@ impl Position {
     /// The position of `offset` in the log of `generation`.
     #[must_use]
     pub fn new(generation: u16, offset: u64) -> Position {
-        assert!(
-            offset <= Self::MAX_OFFSET,
-            "log offset {offset} is out of range"
-        );
+        assert!(offset <= Self::MAX_OFFSET, "log offset {offset} is out of range");
         Position(u64::from(generation) << Self::OFFSET_BITS | offset)
     }
 

@@ -1,0 +1,210 @@
+//! The delta: the newest index entries, in memory.
+//!
+//! A commit adds one *version* of its unit and a few *events* (key values got and lost). Most of them are never asked
+//! for before the delta becomes a run, so the delta does as little as possible when they arrive, and sorts late:
+//!
+//! ```text
+//!  commit ──► versions   append-only table; a hash table leads from a unit key to its newest version
+//!        └──► orderings  one for the units and one per index:
+//!
+//!                 tail (unsorted, the writer appends)      pieces (sorted, immutable)
+//!                 [ … e9 e7 e8 ]  ── a reader comes ──►    [ 40 events ] [ 9 ] [ 3 ]
+//! ```
+//!
+//! A reader of an ordering turns its tail into a sorted piece, and joins neighbouring pieces while the older is at most
+//! twice as long: writing one and reading one in turns costs a logarithm, not a sort. The writer holds a tail's lock
+//! only to append to it; sorting happens outside, under a lock that only readers of the same ordering share.
+//!
+//! | question | answered by | cost |
+//! |---|---|---|
+//! | newest version of this unit | [`Versions`] | one hash probe |
+//! | does a unit have this key value? | [`Existence`] | one hash probe, no sorting |
+//! | what comes after this key? | [`Ordering`] | binary search in each piece |
+//!
+//! When a delta has grown to its limit it is *frozen*, and a new one takes its place; the background writes the frozen
+//! one to a run (see `chain::flush`).
+
+mod existence;
+mod ordering;
+mod versions;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering as Atomic};
+
+use parking_lot::{Mutex, RwLock};
+
+pub(crate) use existence::Existence;
+pub(crate) use ordering::{Event, Ordering, Piece, What};
+pub(crate) use versions::{Version, VersionId, Versions};
+
+use crate::types::{Birth, GroupingId, Height, IndexId, Position, Timestamp, VersionKind};
+
+/// A sample of the log: the commit at `height` ends at `end` and happened at `time`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub(crate) height: Height,
+    pub(crate) end: u64,
+    pub(crate) time: Timestamp,
+}
+
+/// The bytes of log between two marks.
+const MARK_DISTANCE: u64 = 64 << 10;
+
+/// What a commit brings to one unit.
+pub(crate) struct NewVersion<'a> {
+    pub(crate) grouping: GroupingId,
+    pub(crate) key: &'a [u8],
+    pub(crate) hash: u64,
+    pub(crate) birth: Birth,
+    pub(crate) kind: VersionKind,
+    pub(crate) position: Position,
+    pub(crate) births: &'a [(IndexId, Birth)],
+}
+
+/// The versions and events of the commits from `start` on.
+pub(crate) struct Delta {
+    start: Height,
+    log_start: u64,
+    end: AtomicU64,
+    log_end: AtomicU64,
+    versions: Versions,
+    orderings: RwLock<Orderings>,
+    existence: Mutex<Existence>,
+    marks: Mutex<Vec<Mark>>,
+    bytes: AtomicUsize,
+}
+
+/// Few groupings are active at a time, so a sorted vector beats a hash table.
+type Orderings = Vec<((GroupingId, IndexId), Arc<Ordering>)>;
+
+impl Delta {
+    /// An empty delta for the commits from `start` on, whose frames begin at `log_start`.
+    pub(crate) fn new(start: Height, log_start: u64) -> Delta {
+        Delta {
+            start,
+            log_start,
+            end: AtomicU64::new(start.0.saturating_sub(1)),
+            log_end: AtomicU64::new(log_start),
+            versions: Versions::new(),
+            orderings: RwLock::default(),
+            existence: Mutex::default(),
+            marks: Mutex::default(),
+            bytes: AtomicUsize::new(0),
+        }
+    }
+
+    /// The first height whose commit belongs here.
+    pub(crate) fn start(&self) -> Height {
+        self.start
+    }
+
+    /// The newest height that was applied; `start - 1` when there is none.
+    pub(crate) fn end(&self) -> Height {
+        Height(self.end.load(Atomic::Acquire))
+    }
+
+    /// Whether no commit was applied.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.end() < self.start
+    }
+
+    /// An estimate of the memory held, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Atomic::Relaxed)
+    }
+
+    /// The bytes of log that a recovery would have to read to get this delta back.
+    pub(crate) fn log_bytes(&self) -> u64 {
+        self.log_end.load(Atomic::Relaxed) - self.log_start
+    }
+
+    /// The versions by unit.
+    pub(crate) fn versions(&self) -> &Versions {
+        &self.versions
+    }
+
+    /// What is known about key values without sorting. Only the writer asks.
+    pub(crate) fn existence(&self) -> &Mutex<Existence> {
+        &self.existence
+    }
+
+    /// The marks, oldest first.
+    pub(crate) fn marks(&self) -> Vec<Mark> {
+        self.marks.lock().clone()
+    }
+
+    /// The ordering of `index` in `grouping`, if anything was added to it.
+    pub(crate) fn ordering(&self, grouping: GroupingId, index: IndexId) -> Option<Arc<Ordering>> {
+        let orderings = self.orderings.read();
+        let at = find(&orderings, (grouping, index)).ok()?;
+        Some(Arc::clone(&orderings[at].1))
+    }
+
+    /// All orderings, by grouping and index.
+    pub(crate) fn orderings(&self) -> Vec<((GroupingId, IndexId), Arc<Ordering>)> {
+        self.orderings.read().clone()
+    }
+
+    /// Adds a version of a unit. Only one thread at a time writes to a delta.
+    pub(crate) fn add_version(&self, new: &NewVersion<'_>) -> VersionId {
+        let id = self.versions.add(new);
+        self.with_ordering(new.grouping, IndexId::UNITS, |ordering| {
+            ordering.push(new.key, new.birth, What::Live(id));
+        });
+        let births = size_of_val(new.births);
+        self.grow(size_of::<Version>() + size_of::<Event>() + 2 * new.key.len() + births + 32);
+        id
+    }
+
+    /// A unit got a key value with the version `id`.
+    pub(crate) fn add_live(&self, grouping: GroupingId, index: IndexId, key: &[u8], birth: Birth, id: VersionId) {
+        self.with_ordering(grouping, index, |ordering| ordering.push(key, birth, What::Live(id)));
+        self.grow(size_of::<Event>() + key.len());
+    }
+
+    /// A unit lost, at height `end`, the key value that it got at `birth`.
+    pub(crate) fn add_kill(&self, grouping: GroupingId, index: IndexId, key: &[u8], birth: Birth, end: Height) {
+        self.with_ordering(grouping, index, |ordering| ordering.push(key, birth, What::Kill(end)));
+        self.grow(size_of::<Event>() + key.len());
+    }
+
+    /// Says that all of the commit at `mark.height` was added.
+    pub(crate) fn finish_commit(&self, mark: Mark) {
+        let mut marks = self.marks.lock();
+        if marks.last().is_none_or(|last| mark.end - last.end >= MARK_DISTANCE) {
+            marks.push(mark);
+        }
+        self.log_end.store(mark.end, Atomic::Relaxed);
+        let before = self.end.swap(mark.height.0, Atomic::Release);
+        assert!(before + 1 == mark.height.0, "height {} follows {before}", mark.height);
+    }
+
+    /// Adds memory to the estimate.
+    pub(crate) fn grow(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes, Atomic::Relaxed);
+    }
+
+    fn with_ordering(&self, grouping: GroupingId, index: IndexId, act: impl FnOnce(&Ordering)) {
+        {
+            let orderings = self.orderings.read();
+            if let Ok(at) = find(&orderings, (grouping, index)) {
+                return act(&orderings[at].1);
+            }
+        }
+        let mut orderings = self.orderings.write();
+        let at = match find(&orderings, (grouping, index)) {
+            Ok(at) => at,
+            Err(at) => {
+                let ordering =
+                    if index == IndexId::UNITS { Ordering::newest_first() } else { Ordering::oldest_first() };
+                orderings.insert(at, ((grouping, index), Arc::new(ordering)));
+                at
+            }
+        };
+        act(&orderings[at].1);
+    }
+}
+
+fn find(orderings: &Orderings, wanted: (GroupingId, IndexId)) -> Result<usize, usize> {
+    orderings.binary_search_by_key(&wanted, |(id, _)| *id)
+}

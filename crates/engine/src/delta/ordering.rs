@@ -1,0 +1,289 @@
+//! One ordering of a delta: an unsorted tail and sorted pieces.
+
+use std::cmp::Ordering as Order;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::VersionId;
+use crate::types::{Birth, Height};
+
+/// What happened to a key value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// A unit got it, with this version.
+    Live(VersionId),
+    /// A unit that had got it lost it at this height.
+    Kill(Height),
+}
+
+/// Set in the payload of a kill.
+const KILL: u64 = 1 << 63;
+
+/// A key value got or lost. The key's bytes stand beside the events.
+#[derive(Clone, Copy)]
+pub(crate) struct Event {
+    /// The key's first 8 bytes, big-endian, so that most comparisons touch nothing else.
+    prefix: u64,
+    key_at: u32,
+    key_len: u32,
+    birth_height: u64,
+    payload: u64,
+    birth_place: u32,
+}
+
+impl Event {
+    pub(crate) fn birth(&self) -> Birth {
+        Birth::new(Height(self.birth_height), self.birth_place)
+    }
+
+    pub(crate) fn what(&self) -> What {
+        if self.payload & KILL != 0 {
+            What::Kill(Height(self.payload & !KILL))
+        } else {
+            What::Live(VersionId::from_bits(self.payload as u32))
+        }
+    }
+}
+
+/// Events and the bytes of their keys.
+#[derive(Default)]
+struct Events {
+    keys: Vec<u8>,
+    events: Vec<Event>,
+}
+
+impl Events {
+    fn key(&self, event: &Event) -> &[u8] {
+        &self.keys[event.key_at as usize..][..event.key_len as usize]
+    }
+
+    fn push(&mut self, key: &[u8], mut event: Event) {
+        event.key_at = u32::try_from(self.keys.len()).unwrap_or(u32::MAX);
+        assert!(event.key_at < u32::MAX, "a delta is frozen long before its keys have 4 GiB");
+        self.keys.extend_from_slice(key);
+        self.events.push(event);
+    }
+}
+
+/// Sorted events that never change.
+pub(crate) struct Piece {
+    events: Events,
+    newest_first: bool,
+}
+
+impl Piece {
+    pub(crate) fn len(&self) -> usize {
+        self.events.events.len()
+    }
+
+    pub(crate) fn key(&self, at: usize) -> &[u8] {
+        self.events.key(&self.events.events[at])
+    }
+
+    pub(crate) fn event(&self, at: usize) -> &Event {
+        &self.events.events[at]
+    }
+
+    /// The place of the first event that is not before (`key`, `birth`).
+    pub(crate) fn seek(&self, key: &[u8], birth: Birth) -> usize {
+        let prefix = prefix_of(key);
+        self.events.events.partition_point(|event| {
+            let order = event
+                .prefix
+                .cmp(&prefix)
+                .then_with(|| self.events.key(event).cmp(key))
+                .then_with(|| in_order(event.birth(), birth, self.newest_first));
+            order == Order::Less
+        })
+    }
+}
+
+/// An ordering: see the module's essay.
+pub(crate) struct Ordering {
+    newest_first: bool,
+    tail: Mutex<Events>,
+    pieces: Mutex<Vec<Arc<Piece>>>,
+}
+
+impl Ordering {
+    /// By key, then by birth.
+    pub(super) fn oldest_first() -> Ordering {
+        Ordering { newest_first: false, tail: Mutex::default(), pieces: Mutex::default() }
+    }
+
+    /// By key, then by birth backwards.
+    pub(super) fn newest_first() -> Ordering {
+        Ordering { newest_first: true, ..Ordering::oldest_first() }
+    }
+
+    pub(super) fn push(&self, key: &[u8], birth: Birth, what: What) {
+        let payload = match what {
+            What::Live(id) => u64::from(id.to_bits()),
+            What::Kill(end) => end.0 | KILL,
+        };
+        // A key's limit is far below 2^32; `Events::push` sets where it stands.
+        let event = Event {
+            prefix: prefix_of(key),
+            key_at: 0,
+            key_len: key.len() as u32,
+            birth_height: birth.height.0,
+            payload,
+            birth_place: birth.place,
+        };
+        self.tail.lock().push(key, event);
+    }
+
+    /// All events that were pushed before the call, as few sorted pieces, the oldest and longest first.
+    pub(crate) fn pieces(&self) -> Vec<Arc<Piece>> {
+        let mut pieces = self.pieces.lock();
+        self.sort_tail(&mut pieces);
+        while let [.., older, newer] = pieces.as_slice() {
+            if older.len() > 2 * newer.len() {
+                break;
+            }
+            let joined = Arc::new(join(older, newer));
+            pieces.pop();
+            pieces.pop();
+            pieces.push(joined);
+        }
+        pieces.clone()
+    }
+
+    /// All events as one sorted piece.
+    pub(crate) fn whole(&self) -> Arc<Piece> {
+        let mut pieces = self.pieces.lock();
+        self.sort_tail(&mut pieces);
+        while let [.., older, newer] = pieces.as_slice() {
+            let joined = Arc::new(join(older, newer));
+            pieces.pop();
+            pieces.pop();
+            pieces.push(joined);
+        }
+        match pieces.first() {
+            Some(piece) => Arc::clone(piece),
+            None => Arc::new(Piece { events: Events::default(), newest_first: self.newest_first }),
+        }
+    }
+
+    fn sort_tail(&self, pieces: &mut Vec<Arc<Piece>>) {
+        let mut tail = std::mem::take(&mut *self.tail.lock());
+        if tail.events.is_empty() {
+            return;
+        }
+        let Events { keys, events } = &mut tail;
+        // Stable: events of one key arrive in the order of their births, and a kill after its birth.
+        events.sort_by(|a, b| {
+            let key = |event: &Event| &keys[event.key_at as usize..][..event.key_len as usize];
+            a.prefix
+                .cmp(&b.prefix)
+                .then_with(|| key(a).cmp(key(b)))
+                .then_with(|| in_order(a.birth(), b.birth(), self.newest_first))
+        });
+        pieces.push(Arc::new(Piece { events: tail, newest_first: self.newest_first }));
+    }
+}
+
+fn in_order(a: Birth, b: Birth, newest_first: bool) -> Order {
+    if newest_first { b.cmp(&a) } else { a.cmp(&b) }
+}
+
+fn prefix_of(key: &[u8]) -> u64 {
+    match key.first_chunk() {
+        Some(first) => u64::from_be_bytes(*first),
+        None => {
+            let mut padded = [0; 8];
+            padded[..key.len()].copy_from_slice(key);
+            u64::from_be_bytes(padded)
+        }
+    }
+}
+
+/// Merges two sorted pieces; of equal events those of `older` come first.
+fn join(older: &Piece, newer: &Piece) -> Piece {
+    let mut events = Events {
+        keys: Vec::with_capacity(older.events.keys.len() + newer.events.keys.len()),
+        events: Vec::with_capacity(older.len() + newer.len()),
+    };
+    let (mut left, mut right) = (0, 0);
+    while left < older.len() && right < newer.len() {
+        let (a, b) = (older.event(left), newer.event(right));
+        let order = a
+            .prefix
+            .cmp(&b.prefix)
+            .then_with(|| older.key(left).cmp(newer.key(right)))
+            .then_with(|| in_order(a.birth(), b.birth(), older.newest_first));
+        if order == Order::Greater {
+            events.push(newer.key(right), *b);
+            right += 1;
+        } else {
+            events.push(older.key(left), *a);
+            left += 1;
+        }
+    }
+    for at in left..older.len() {
+        events.push(older.key(at), *older.event(at));
+    }
+    for at in right..newer.len() {
+        events.push(newer.key(at), *newer.event(at));
+    }
+    Piece { events, newest_first: older.newest_first }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(pieces: &[Arc<Piece>]) -> Vec<(Vec<u8>, u64)> {
+        let mut all: Vec<_> = pieces
+            .iter()
+            .flat_map(|piece| (0..piece.len()).map(|at| (piece.key(at).to_vec(), piece.event(at).birth().height.0)))
+            .collect();
+        all.sort();
+        all
+    }
+
+    #[test]
+    fn pieces_stay_few_when_each_write_is_followed_by_a_read() {
+        let ordering = Ordering::oldest_first();
+        for height in 1..=1000u64 {
+            let key = (height * 7919 % 1000).to_string();
+            ordering.push(key.as_bytes(), Birth::new(Height(height), 0), What::Kill(Height(height)));
+            let pieces = ordering.pieces();
+            assert!(pieces.len() <= 10, "{} pieces of {height} events", pieces.len());
+            assert_eq!(pieces.iter().map(|p| p.len()).sum::<usize>(), height as usize);
+        }
+        let whole = ordering.whole();
+        let keys: Vec<_> = (0..whole.len()).map(|at| (whole.key(at).to_vec(), whole.event(at).birth())).collect();
+        assert!(keys.is_sorted());
+        assert_eq!(listed(&[whole]).len(), 1000);
+    }
+
+    #[test]
+    fn seek_finds_the_first_event_not_before() {
+        let ordering = Ordering::oldest_first();
+        for (key, height) in [("b", 3), ("a", 1), ("b", 2), ("longer than a prefix", 4), ("longer than b prefix", 5)] {
+            ordering.push(key.as_bytes(), Birth::new(Height(height), 0), What::Kill(Height(9)));
+        }
+        let piece = ordering.whole();
+        let at = |key: &str, height| piece.seek(key.as_bytes(), Birth::new(Height(height), 0));
+        assert_eq!(at("", 0), 0);
+        assert_eq!(at("b", 0), 1);
+        assert_eq!(at("b", 3), 2);
+        assert_eq!(at("b", 4), 3);
+        assert_eq!(at("longer than b", 0), 4);
+        assert_eq!(at("z", 0), 5);
+    }
+
+    #[test]
+    fn units_come_newest_version_first() {
+        let ordering = Ordering::newest_first();
+        for height in [1, 2, 3] {
+            ordering.push(b"unit", Birth::new(Height(height), 0), What::Live(VersionId::from_bits(height as u32)));
+        }
+        let piece = ordering.whole();
+        let heights: Vec<_> = (0..3).map(|at| piece.event(at).birth().height.0).collect();
+        assert_eq!(heights, [3, 2, 1]);
+        assert_eq!(piece.seek(b"unit", Birth::new(Height(2), u32::MAX)), 1);
+    }
+}
