@@ -94,9 +94,7 @@ mod tests {
     #[test]
     fn weights_are_followed() {
         let mut random = Random::new(1);
-        let drawn = (0..10_000)
-            .filter(|_| random.weighted(&[(9, false), (1, true)]))
-            .count();
+        let drawn = (0..10_000).filter(|_| random.weighted(&[(9, false), (1, true)])).count();
         assert!((800..1200).contains(&drawn), "{drawn} of 10000");
     }
 }

@@ -40,10 +40,7 @@ impl Call {
     /// Whether the call changes anything.
     #[must_use]
     pub fn changes(self) -> bool {
-        !matches!(
-            self,
-            Call::Open | Call::Read | Call::Map | Call::List | Call::Lock | Call::Look
-        )
+        !matches!(self, Call::Open | Call::Read | Call::Map | Call::List | Call::Lock | Call::Look)
     }
 
     /// Whether the call makes something durable.
@@ -155,10 +152,7 @@ impl Faults {
         });
         if let Some(effect) = met {
             *self.fired.entry((effect, call)).or_default() += 1;
-            self.stopped |= matches!(
-                effect,
-                Effect::StopBefore | Effect::StopAmid | Effect::StopAfter
-            );
+            self.stopped |= matches!(effect, Effect::StopBefore | Effect::StopAmid | Effect::StopAfter);
         }
         met
     }

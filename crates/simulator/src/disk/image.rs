@@ -49,11 +49,7 @@ pub(super) struct Image {
 impl Image {
     /// A file that is wholly on the device.
     pub fn durable(bytes: Vec<u8>) -> Image {
-        Image {
-            live: bytes.clone(),
-            durable: bytes,
-            unsynced: Vec::new(),
-        }
+        Image { live: bytes.clone(), durable: bytes, unsynced: Vec::new() }
     }
 
     /// What processes see.
@@ -63,10 +59,7 @@ impl Image {
 
     pub fn write(&mut self, bytes: &[u8], offset: usize) {
         overwrite(&mut self.live, bytes, offset);
-        self.unsynced.push(Change::Write {
-            offset,
-            bytes: bytes.to_vec(),
-        });
+        self.unsynced.push(Change::Write { offset, bytes: bytes.to_vec() });
     }
 
     pub fn set_len(&mut self, len: usize) {
@@ -230,10 +223,7 @@ mod tests {
         assert!(outcomes.contains(b"".as_slice()), "both lost");
         assert!(outcomes.contains(b"AABB".as_slice()), "both kept");
         assert!(outcomes.contains(b"AA".as_slice()), "the later one lost");
-        assert!(
-            outcomes.contains(b"\0\0BB".as_slice()),
-            "the earlier one lost"
-        );
+        assert!(outcomes.contains(b"\0\0BB".as_slice()), "the earlier one lost");
         assert!(outcomes.contains(b"A".as_slice()), "torn");
     }
 

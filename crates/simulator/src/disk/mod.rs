@@ -59,9 +59,7 @@ impl SimulatedDisk {
     /// An empty disk, whose misfortunes follow from `random`.
     #[must_use]
     pub fn new(random: Random) -> SimulatedDisk {
-        SimulatedDisk {
-            state: Arc::new(Mutex::new(State::new(random))),
-        }
+        SimulatedDisk { state: Arc::new(Mutex::new(State::new(random))) }
     }
 
     /// Tells `trace` of every call from now on.
@@ -73,10 +71,7 @@ impl SimulatedDisk {
     #[must_use]
     pub fn start_process(&self) -> Arc<Process> {
         let id = self.state.lock().start_process();
-        Arc::new(Process {
-            state: Arc::clone(&self.state),
-            id,
-        })
+        Arc::new(Process { state: Arc::clone(&self.state), id })
     }
 
     /// Kills one process (`kill -9`); others go on.

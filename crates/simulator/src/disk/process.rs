@@ -49,11 +49,7 @@ fn course(state: &mut State, process: u64, call: Call, what: &dyn Fn() -> String
 }
 
 /// Does a call that happens or does not, with nothing between.
-fn perform<T>(
-    state: &mut State,
-    course: Course,
-    action: impl FnOnce(&mut State) -> io::Result<T>,
-) -> io::Result<T> {
+fn perform<T>(state: &mut State, course: Course, action: impl FnOnce(&mut State) -> io::Result<T>) -> io::Result<T> {
     match course {
         Course::Whole => action(state),
         Course::Unheard => action(state).and(Err(stopped())),
@@ -75,12 +71,7 @@ pub struct Process {
 }
 
 impl Process {
-    fn call<T>(
-        &self,
-        call: Call,
-        path: &Path,
-        action: impl FnOnce(&mut State) -> io::Result<T>,
-    ) -> io::Result<T> {
+    fn call<T>(&self, call: Call, path: &Path, action: impl FnOnce(&mut State) -> io::Result<T>) -> io::Result<T> {
         let state = &mut *self.state.lock();
         let course = course(state, self.id, call, &|| path.display().to_string());
         perform(state, course, action)
@@ -128,16 +119,12 @@ impl Storage for Process {
     }
 
     fn create_dir(&self, directory: &Path) -> io::Result<()> {
-        self.call(Call::CreateDir, directory, |state| {
-            state.tree.create_dir(directory)
-        })
+        self.call(Call::CreateDir, directory, |state| state.tree.create_dir(directory))
     }
 
     fn sync_dir(&self, directory: &Path) -> io::Result<()> {
         let state = &mut *self.state.lock();
-        match course(state, self.id, Call::SyncDir, &|| {
-            directory.display().to_string()
-        }) {
+        match course(state, self.id, Call::SyncDir, &|| directory.display().to_string()) {
             Course::Whole => {
                 state.tree.sync_dir(directory)?;
                 state.collect();
@@ -173,9 +160,7 @@ struct Handle {
 
 impl Handle {
     fn begin(&self, state: &mut State, call: Call, detail: &dyn Fn() -> String) -> Course {
-        course(state, self.process, call, &|| {
-            format!("{} {}", self.path.display(), detail())
-        })
+        course(state, self.process, call, &|| format!("{} {}", self.path.display(), detail()))
     }
 
     fn look<T>(
@@ -215,9 +200,7 @@ impl File for Handle {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         self.may_write(offset.checked_add(bytes.len() as u64))?;
         let state = &mut *self.state.lock();
-        let course = self.begin(state, Call::Write, &|| {
-            format!("{} at {offset}", bytes.len())
-        });
+        let course = self.begin(state, Call::Write, &|| format!("{} at {offset}", bytes.len()));
         let (mut len, mut result) = match course {
             Course::Whole => (bytes.len(), Ok(())),
             Course::Unheard => (bytes.len(), Err(stopped())),
@@ -239,9 +222,7 @@ impl File for Handle {
     }
 
     fn len(&self) -> io::Result<u64> {
-        self.look(Call::Look, &|| "length".to_owned(), |state| {
-            Ok(state.tree.file(self.node).image.live().len() as u64)
-        })
+        self.look(Call::Look, &|| "length".to_owned(), |state| Ok(state.tree.file(self.node).image.live().len() as u64))
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
@@ -275,12 +256,7 @@ impl File for Handle {
 
     fn try_lock(&self, byte: u64) -> io::Result<bool> {
         self.look(Call::Lock, &|| format!("byte {byte}"), |state| {
-            let holder = *state
-                .tree
-                .file(self.node)
-                .locks
-                .entry(byte)
-                .or_insert(self.id);
+            let holder = *state.tree.file(self.node).locks.entry(byte).or_insert(self.id);
             Ok(holder == self.id)
         })
     }
@@ -293,20 +269,13 @@ impl File for Handle {
     }
 
     fn map(&self, offset: u64, len: usize, growing: bool) -> io::Result<Option<Mapping>> {
-        let detail = || {
-            format!(
-                "{len} at {offset}{}",
-                if growing { ", growing" } else { "" }
-            )
-        };
+        let detail = || format!("{len} at {offset}{}", if growing { ", growing" } else { "" });
         self.look(Call::Map, &detail, |state| {
             if growing {
                 return Ok(None);
             }
             let live = state.tree.file(self.node).image.live();
-            let range = usize::try_from(offset)
-                .ok()
-                .and_then(|from| live.get(from..from.checked_add(len)?));
+            let range = usize::try_from(offset).ok().and_then(|from| live.get(from..from.checked_add(len)?));
             match range {
                 Some(bytes) => Ok(Some(Mapping::new(bytes.to_vec()))),
                 None => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -315,9 +284,7 @@ impl File for Handle {
     }
 
     fn identity(&self) -> io::Result<(u64, u64)> {
-        self.look(Call::Look, &|| "identity".to_owned(), |_| {
-            Ok((1, self.node))
-        })
+        self.look(Call::Look, &|| "identity".to_owned(), |_| Ok((1, self.node)))
     }
 }
 

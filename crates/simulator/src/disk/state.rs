@@ -62,10 +62,7 @@ impl State {
     /// Ends a handle and its locks. After a crash the handle is unknown, and its file may be another's or gone.
     pub fn close_handle(&mut self, id: u64, node: NodeId) {
         if self.handles.remove(&id).is_some() {
-            self.tree
-                .file(node)
-                .locks
-                .retain(|_, &mut holder| holder != id);
+            self.tree.file(node).locks.retain(|_, &mut holder| holder != id);
         }
     }
 

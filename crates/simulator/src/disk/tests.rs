@@ -33,14 +33,10 @@ fn the_death_of_a_process_loses_no_write_and_ends_its_locks() {
     let disk = disk(1);
     let process = disk.start_process();
     write(&process, "/store/log", b"hello", false).unwrap();
-    let file = process
-        .open(Path::new("/store/log"), OpenMode::Write)
-        .unwrap();
+    let file = process.open(Path::new("/store/log"), OpenMode::Write).unwrap();
     assert!(file.try_lock(9).unwrap());
     let other = disk.start_process();
-    let theirs = other
-        .open(Path::new("/store/log"), OpenMode::Write)
-        .unwrap();
+    let theirs = other.open(Path::new("/store/log"), OpenMode::Write).unwrap();
     assert!(!theirs.try_lock(9).unwrap());
     assert!(theirs.is_locked(9).unwrap());
     assert!(!file.is_locked(9).unwrap(), "one's own lock is no obstacle");
@@ -61,11 +57,7 @@ fn a_lock_ends_with_its_handle() {
     let disk = disk(1);
     let process = disk.start_process();
     write(&process, "/store/log", b"", false).unwrap();
-    let open = || {
-        process
-            .open(Path::new("/store/log"), OpenMode::Write)
-            .unwrap()
-    };
+    let open = || process.open(Path::new("/store/log"), OpenMode::Write).unwrap();
     let (first, second) = (open(), open());
     assert!(first.try_lock(0).unwrap());
     assert!(first.try_lock(0).unwrap());
@@ -117,9 +109,7 @@ fn a_directory_that_was_never_synced_takes_its_files_with_it() {
     let gone = (0..100).any(|seed| {
         let disk = disk(seed);
         let process = disk.start_process();
-        process
-            .create_dir(Path::new("/store/chain/log.idx"))
-            .unwrap();
+        process.create_dir(Path::new("/store/chain/log.idx")).unwrap();
         write(&process, "/store/chain/log", b"bytes", true).unwrap();
         process.sync_dir(Path::new("/store/chain")).unwrap();
         disk.crash(CrashKind::Machine);
@@ -134,9 +124,7 @@ fn a_removed_file_is_read_by_those_who_have_it_open() {
     let disk = disk(1);
     let process = disk.start_process();
     write(&process, "/store/run", b"bytes", true).unwrap();
-    let file = process
-        .open(Path::new("/store/run"), OpenMode::Read)
-        .unwrap();
+    let file = process.open(Path::new("/store/run"), OpenMode::Read).unwrap();
     process.remove(Path::new("/store/run")).unwrap();
     process.sync_dir(Path::new("/store")).unwrap();
     assert_eq!(file.len().unwrap(), 5);
@@ -152,14 +140,8 @@ fn the_planned_call_fails_and_the_next_does_not() {
     let disk = disk(3);
     let process = disk.start_process();
     write(&process, "/store/log", b"0123456789", true).unwrap();
-    let file = process
-        .open(Path::new("/store/log"), OpenMode::Write)
-        .unwrap();
-    disk.plan(Fault {
-        target: Target::Only(Call::Write),
-        after: 1,
-        effect: Effect::NoSpace,
-    });
+    let file = process.open(Path::new("/store/log"), OpenMode::Write).unwrap();
+    disk.plan(Fault { target: Target::Only(Call::Write), after: 1, effect: Effect::NoSpace });
     file.write_at(b"a", 0).unwrap();
     let error = file.write_at(b"bbbbbbbbb", 1).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);
@@ -175,14 +157,8 @@ fn after_a_stop_everything_fails_until_the_crash() {
         let process = disk.start_process();
         write(&process, "/store/log", b"bytes", false).unwrap();
         process.sync_dir(Path::new("/store")).unwrap();
-        let file = process
-            .open(Path::new("/store/log"), OpenMode::Write)
-            .unwrap();
-        disk.plan(Fault {
-            target: Target::Syncs,
-            after: 0,
-            effect,
-        });
+        let file = process.open(Path::new("/store/log"), OpenMode::Write).unwrap();
+        disk.plan(Fault { target: Target::Syncs, after: 0, effect });
         assert!(file.sync_data().is_err());
         assert!(disk.stopped());
         assert!(file.len().is_err());
@@ -202,9 +178,7 @@ fn a_full_disk_takes_what_fits() {
     let process = disk.start_process();
     write(&process, "/store/log", b"0123456789", true).unwrap();
     disk.set_quota(Some(14));
-    let file = process
-        .open(Path::new("/store/log"), OpenMode::Write)
-        .unwrap();
+    let file = process.open(Path::new("/store/log"), OpenMode::Write).unwrap();
     let error = file.write_at(b"abcdef", 10).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);
     assert_eq!(read(&process, "/store/log").unwrap(), b"0123456789abcd");
@@ -224,8 +198,7 @@ fn copies_come_back_durably() {
     let saved = disk.save(Path::new("/store/log.idx")).unwrap();
     write(&process, "/store/log.idx/run", b"two", true).unwrap();
     disk.crash(CrashKind::Process);
-    disk.replace(Path::new("/store/log.idx"), Some(&saved))
-        .unwrap();
+    disk.replace(Path::new("/store/log.idx"), Some(&saved)).unwrap();
     disk.crash(CrashKind::Machine);
     assert_eq!(disk.save(Path::new("/store/log.idx")).unwrap(), saved);
     disk.replace(Path::new("/store/log.idx"), None).unwrap();
@@ -238,13 +211,7 @@ fn the_same_seed_and_calls_leave_the_same_disk() {
         let disk = disk(seed);
         let process = disk.start_process();
         for number in 0..20 {
-            write(
-                &process,
-                &format!("/store/{number}"),
-                &[number; 2000],
-                number % 3 == 0,
-            )
-            .unwrap();
+            write(&process, &format!("/store/{number}"), &[number; 2000], number % 3 == 0).unwrap();
         }
         disk.crash(CrashKind::Machine);
         (disk.save(Path::new("/")).unwrap(), disk.events())

@@ -90,10 +90,7 @@ pub(super) struct Tree {
 
 impl Tree {
     pub fn new() -> Tree {
-        Tree {
-            nodes: BTreeMap::from([(ROOT, Node::Directory(Directory::default()))]),
-            next: ROOT + 1,
-        }
+        Tree { nodes: BTreeMap::from([(ROOT, Node::Directory(Directory::default()))]), next: ROOT + 1 }
     }
 
     fn add(&mut self, node: Node) -> NodeId {
@@ -105,12 +102,10 @@ impl Tree {
 
     /// The node at a path.
     pub fn find(&self, path: &Path) -> io::Result<NodeId> {
-        names(path)?
-            .into_iter()
-            .try_fold(ROOT, |at, name| match &self.nodes[&at] {
-                Node::Directory(directory) => directory.live.get(name).copied().ok_or_else(missing),
-                Node::File(_) => Err(io::ErrorKind::NotADirectory.into()),
-            })
+        names(path)?.into_iter().try_fold(ROOT, |at, name| match &self.nodes[&at] {
+            Node::Directory(directory) => directory.live.get(name).copied().ok_or_else(missing),
+            Node::File(_) => Err(io::ErrorKind::NotADirectory.into()),
+        })
     }
 
     pub fn find_file(&self, path: &Path) -> io::Result<NodeId> {
@@ -165,8 +160,7 @@ impl Tree {
                 Some(&child) => child,
                 None => {
                     let child = self.add(Node::Directory(Directory::default()));
-                    self.directory(at)?
-                        .change(Entry::Added(name.to_owned(), child));
+                    self.directory(at)?.change(Entry::Added(name.to_owned(), child));
                     child
                 }
             };
@@ -275,9 +269,7 @@ impl Tree {
     fn used_below(&self, id: NodeId) -> u64 {
         match &self.nodes[&id] {
             Node::File(file) => file.image.live().len() as u64,
-            Node::Directory(directory) => {
-                directory.live.values().map(|&id| self.used_below(id)).sum()
-            }
+            Node::Directory(directory) => directory.live.values().map(|&id| self.used_below(id)).sum(),
         }
     }
 
@@ -289,13 +281,9 @@ impl Tree {
     fn save_node(&self, id: NodeId) -> Saved {
         match &self.nodes[&id] {
             Node::File(file) => Saved::File(file.image.live().to_vec()),
-            Node::Directory(directory) => Saved::Directory(
-                directory
-                    .live
-                    .iter()
-                    .map(|(name, &id)| (name.clone(), self.save_node(id)))
-                    .collect(),
-            ),
+            Node::Directory(directory) => {
+                Saved::Directory(directory.live.iter().map(|(name, &id)| (name.clone(), self.save_node(id))).collect())
+            }
         }
     }
 
@@ -315,20 +303,11 @@ impl Tree {
 
     fn add_saved(&mut self, saved: &Saved) -> NodeId {
         let node = match saved {
-            Saved::File(bytes) => Node::File(FileNode {
-                image: Image::durable(bytes.clone()),
-                locks: BTreeMap::new(),
-            }),
+            Saved::File(bytes) => Node::File(FileNode { image: Image::durable(bytes.clone()), locks: BTreeMap::new() }),
             Saved::Directory(entries) => {
-                let names: BTreeMap<_, _> = entries
-                    .iter()
-                    .map(|(name, saved)| (name.clone(), self.add_saved(saved)))
-                    .collect();
-                Node::Directory(Directory {
-                    live: names.clone(),
-                    durable: names,
-                    unsynced: Vec::new(),
-                })
+                let names: BTreeMap<_, _> =
+                    entries.iter().map(|(name, saved)| (name.clone(), self.add_saved(saved))).collect();
+                Node::Directory(Directory { live: names.clone(), durable: names, unsynced: Vec::new() })
             }
         };
         self.add(node)
@@ -344,10 +323,9 @@ fn names(path: &Path) -> io::Result<Vec<&str>> {
     let mut names = Vec::new();
     for component in path.components() {
         match component {
-            Component::Normal(name) => names.push(
-                name.to_str()
-                    .ok_or(io::Error::from(io::ErrorKind::InvalidFilename))?,
-            ),
+            Component::Normal(name) => {
+                names.push(name.to_str().ok_or(io::Error::from(io::ErrorKind::InvalidFilename))?)
+            }
             Component::RootDir | Component::CurDir => {}
             Component::ParentDir | Component::Prefix(_) => {
                 return Err(io::ErrorKind::InvalidInput.into());
