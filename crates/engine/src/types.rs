@@ -54,6 +54,14 @@ impl Birth {
     pub fn new(height: Height, place: u32) -> Birth {
         Birth { height, place }
     }
+
+    /// The birth that follows.
+    pub(crate) fn next(self) -> Birth {
+        match self.place.checked_add(1) {
+            Some(place) => Birth { place, ..self },
+            None => Birth::new(Height(self.height.0.saturating_add(1)), 0),
+        }
+    }
 }
 
 /// Where a body begins in the log: the log's generation (upper 16 bits) and the byte offset in its file (lower 48).

@@ -15,6 +15,8 @@
 //! * [`Storage::rename`] replaces its target in one step: a reader finds the old file or the new one;
 //! * a lock ends with the last handle that its open gave out, or with the process, however it ends.
 
+pub mod disk;
+
 use std::io;
 use std::ops::Deref;
 use std::path::Path;

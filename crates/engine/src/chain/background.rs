@@ -1,0 +1,206 @@
+//! The threads that write and merge runs, and how a writer that outruns them is slowed down.
+//!
+//! ```text
+//!   writer ──► active delta ──full──► frozen deltas ──[flusher]──► runs ──[merger]──► fewer runs
+//! ```
+//!
+//! Memory stays bounded because frozen deltas are few: from the second one on, each commit pauses for the time that
+//! writing its share of a run takes, so that the writer comes down to the flusher's pace; at the fourth it waits.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering as Atomic};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+
+use super::Shared;
+use crate::error::{Error, Result};
+
+/// Frozen deltas beyond which commits pause.
+const FREELY_FROZEN: usize = 1;
+/// Frozen deltas at which commits wait.
+pub(crate) const MOST_FROZEN: usize = 3;
+/// Runs beyond which commits pause, since each of them costs readers and writers a filter.
+const FREELY_RUNS: usize = 12;
+/// Shorter pauses are saved up: a thread that sleeps less oversleeps by as much.
+const SHORTEST_PAUSE: Duration = Duration::from_micros(500);
+/// The time between attempts to write a run on a full device.
+const PAUSE_WHEN_FULL: Duration = Duration::from_millis(100);
+
+#[derive(Default)]
+struct Work {
+    frozen: usize,
+    runs: usize,
+    /// Steps under way.
+    busy: usize,
+    /// No merge is worth it, as far as the merger knows.
+    merged: bool,
+    stop: bool,
+    /// There is no space for a run.
+    full: Option<Error>,
+    /// Why the background has given up.
+    failed: Option<String>,
+}
+
+/// What the threads and the writers tell each other.
+#[derive(Default)]
+pub(crate) struct BackgroundState {
+    work: Mutex<Work>,
+    changed: Condvar,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    has_threads: AtomicBool,
+    /// Nanoseconds of flushing for 1024 bytes of log.
+    flush_cost: AtomicU64,
+    /// Nanoseconds of pauses that were saved up.
+    owed: AtomicU64,
+    stop_merge: AtomicBool,
+}
+
+impl BackgroundState {
+    /// Whether a commit may add to the delta: not while frozen deltas pile up because runs cannot be written.
+    pub(crate) fn check_room(&self) -> Result<()> {
+        let work = self.work.lock();
+        if let Some(failure) = &work.failed {
+            return Err(Error::Poisoned(failure.clone()));
+        }
+        match &work.full {
+            Some(Error::NoSpace { path }) if work.frozen >= MOST_FROZEN => Err(Error::NoSpace { path: path.clone() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The view has so many frozen deltas and runs now.
+    pub(crate) fn view_changed(&self, frozen: usize, runs: usize) {
+        let mut work = self.work.lock();
+        work.frozen = frozen;
+        work.merged &= work.runs == runs;
+        work.runs = runs;
+        self.changed.notify_all();
+    }
+
+    /// Slows down a writer, which just added `bytes` to the log, to the pace of the background.
+    pub(crate) fn pause_writer(&self, bytes: usize) {
+        if !self.has_threads.load(Atomic::Relaxed) {
+            return;
+        }
+        let mut work = self.work.lock();
+        while work.frozen >= MOST_FROZEN && work.full.is_none() && work.failed.is_none() && !work.stop {
+            self.changed.wait(&mut work);
+        }
+        let behind = work.frozen.saturating_sub(FREELY_FROZEN).max(work.runs.saturating_sub(FREELY_RUNS) / 4);
+        drop(work);
+        if behind == 0 {
+            return;
+        }
+        let pause = self.flush_cost.load(Atomic::Relaxed).saturating_mul(bytes as u64 * behind as u64) / 1024;
+        let owed = self.owed.fetch_add(pause, Atomic::Relaxed) + pause;
+        let owed_time = Duration::from_nanos(owed);
+        if owed_time >= SHORTEST_PAUSE {
+            self.owed.fetch_sub(owed, Atomic::Relaxed);
+            std::thread::sleep(owed_time);
+        }
+    }
+
+    /// Waits until nothing is left to write and no merge is worth it.
+    pub(crate) fn wait_until_idle(&self) -> Result<()> {
+        let mut work = self.work.lock();
+        loop {
+            if let Some(failure) = &work.failed {
+                return Err(Error::Poisoned(failure.clone()));
+            }
+            if let Some(Error::NoSpace { path }) = &work.full {
+                return Err(Error::NoSpace { path: path.clone() });
+            }
+            if work.stop || (work.frozen == 0 && work.busy == 0 && work.merged) {
+                return Ok(());
+            }
+            self.changed.wait(&mut work);
+        }
+    }
+
+    /// Starts the threads of a chain.
+    pub(crate) fn start(shared: &Arc<Shared>) -> Result<()> {
+        let state = &shared.background;
+        let mut threads = state.threads.lock();
+        type Body = fn(&Shared);
+        for (name, body) in [("immuxdb-flush", flush_loop as Body), ("immuxdb-merge", merge_loop as Body)] {
+            let shared_by_thread = Arc::clone(shared);
+            let thread = std::thread::Builder::new()
+                .name(name.to_owned())
+                .spawn(move || body(&shared_by_thread))
+                .map_err(|source| Error::io(shared.path.as_path(), source))?;
+            threads.push(thread);
+        }
+        state.has_threads.store(true, Atomic::Relaxed);
+        Ok(())
+    }
+
+    /// Ends the threads. A merge that is under way is given up; a run that is being written is finished.
+    pub(crate) fn stop(&self) {
+        self.work.lock().stop = true;
+        self.stop_merge.store(true, Atomic::Relaxed);
+        self.changed.notify_all();
+        for thread in std::mem::take(&mut *self.threads.lock()) {
+            // A thread that panicked has said so on standard error.
+            let _ = thread.join();
+        }
+        self.has_threads.store(false, Atomic::Relaxed);
+    }
+
+    /// Set when a merge is to be given up.
+    pub(crate) fn stop_merge(&self) -> &AtomicBool {
+        &self.stop_merge
+    }
+
+    /// Waits for work; `false` when the thread is to end.
+    fn wait_for(&self, ready: impl Fn(&Work) -> bool) -> bool {
+        let mut work = self.work.lock();
+        while !work.stop && (work.failed.is_some() || !ready(&work)) {
+            self.changed.wait(&mut work);
+        }
+        work.busy += 1;
+        !work.stop
+    }
+
+    /// One step ended. After a full disk the next one waits a little.
+    fn step_ended(&self, outcome: Result<()>) {
+        let mut work = self.work.lock();
+        work.busy -= 1;
+        let full = matches!(outcome, Err(Error::NoSpace { .. }));
+        match outcome {
+            Ok(()) => work.full = None,
+            Err(error) if full => work.full = Some(error),
+            Err(error) => work.failed = Some(error.to_string()),
+        }
+        self.changed.notify_all();
+        if full && !work.stop {
+            self.changed.wait_for(&mut work, PAUSE_WHEN_FULL);
+        }
+    }
+}
+
+fn flush_loop(shared: &Shared) {
+    let state = &shared.background;
+    while state.wait_for(|work| work.frozen > 0) {
+        let (began, log_bytes) = (Instant::now(), shared.oldest_frozen_log_bytes());
+        let outcome = shared.flush_oldest().map(|_| ());
+        let cost = (began.elapsed().as_nanos() as u64).saturating_mul(1024) / log_bytes.max(1);
+        state.flush_cost.store(cost, Atomic::Relaxed);
+        state.step_ended(outcome);
+    }
+}
+
+fn merge_loop(shared: &Shared) {
+    let state = &shared.background;
+    while state.wait_for(|work| !work.merged) {
+        let under_load = state.work.lock().frozen > 0;
+        let outcome = shared.merge_some(under_load);
+        if let Ok(false) = &outcome {
+            // Nothing to merge, unless the runs have changed since.
+            let mut work = state.work.lock();
+            work.merged = work.runs == shared.view().runs.len() && !(under_load && work.frozen == 0);
+        }
+        state.step_ended(outcome.map(|_| ()));
+    }
+}

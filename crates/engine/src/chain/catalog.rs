@@ -1,0 +1,280 @@
+//! What a chain knows of its groupings and indexes, with the heights from which it is so.
+//!
+//! The definitions are commits in the log. The catalog is their sum, and a copy of it stands in the manifest, so that
+//! opening need not read the whole log. Because everything in it carries a height, a catalog that knows of later
+//! commits than a frame that is being replayed still answers rightly for that frame.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::index::{IndexDefinition, KeyExtractor};
+use crate::types::{GroupingId, Height, IndexId};
+use crate::varint;
+
+/// One index of one grouping.
+#[derive(Clone, Debug)]
+pub(crate) struct IndexEntry {
+    pub(crate) id: IndexId,
+    pub(crate) name: String,
+    pub(crate) definition: IndexDefinition,
+    /// The commit that defined it: later commits maintain it.
+    pub(crate) since: Height,
+    /// The commit that dropped it.
+    pub(crate) dropped: Option<Height>,
+    /// Whether the units that were there at `since` have their entries.
+    pub(crate) filled: bool,
+}
+
+impl IndexEntry {
+    /// Whether the commit at `height` adds to this index.
+    pub(crate) fn is_maintained_at(&self, height: Height) -> bool {
+        self.since < height && self.dropped.is_none_or(|dropped| height < dropped)
+    }
+
+    /// Whether a read at `height` can use this index.
+    pub(crate) fn is_readable_at(&self, height: Height) -> bool {
+        self.filled && self.since <= height && self.dropped.is_none()
+    }
+}
+
+/// One grouping. Immutable: a change makes another one.
+pub(crate) struct GroupingEntry {
+    pub(crate) id: GroupingId,
+    pub(crate) name: String,
+    pub(crate) created: Height,
+    /// The heights at which it was cleared, ascending.
+    pub(crate) clears: Vec<Height>,
+    /// All indexes that ever were, by id.
+    pub(crate) indexes: Vec<IndexEntry>,
+    /// Extracts the keys of the indexes that the next commit maintains.
+    pub(crate) extractor: KeyExtractor,
+}
+
+impl GroupingEntry {
+    fn new(id: GroupingId, name: String, created: Height, clears: Vec<Height>, indexes: Vec<IndexEntry>) -> Self {
+        let live = indexes.iter().filter(|index| index.dropped.is_none());
+        let definitions: Vec<_> = live.map(|index| (index.id, index.definition.clone())).collect();
+        let extractor = KeyExtractor::new(&definitions);
+        GroupingEntry { id, name, created, clears, indexes, extractor }
+    }
+
+    /// The newest clear at or below `height`: what is older is not visible there.
+    pub(crate) fn floor(&self, height: Height) -> Height {
+        let above = self.clears.partition_point(|clear| *clear <= height);
+        above.checked_sub(1).map_or(Height::ZERO, |at| self.clears[at])
+    }
+
+    /// Whether any index is maintained by commits now.
+    pub(crate) fn has_indexes(&self) -> bool {
+        self.indexes.iter().any(|index| index.dropped.is_none())
+    }
+
+    /// The index that has this name now.
+    pub(crate) fn index(&self, name: &str) -> Option<&IndexEntry> {
+        self.indexes.iter().find(|index| index.dropped.is_none() && index.name == name)
+    }
+
+    /// The index with this id.
+    pub(crate) fn index_by_id(&self, id: IndexId) -> Option<&IndexEntry> {
+        let at = self.indexes.binary_search_by_key(&id, |index| index.id).ok()?;
+        Some(&self.indexes[at])
+    }
+
+    fn changed(&self, change: impl FnOnce(&mut Vec<Height>, &mut Vec<IndexEntry>)) -> Arc<GroupingEntry> {
+        let (mut clears, mut indexes) = (self.clears.clone(), self.indexes.clone());
+        change(&mut clears, &mut indexes);
+        Arc::new(GroupingEntry::new(self.id, self.name.clone(), self.created, clears, indexes))
+    }
+}
+
+/// All groupings of a chain.
+#[derive(Default)]
+pub(crate) struct Catalog {
+    groupings: Vec<Arc<GroupingEntry>>,
+    by_name: HashMap<String, GroupingId>,
+    next_index: u32,
+}
+
+impl Catalog {
+    /// The grouping with this name.
+    pub(crate) fn grouping(&self, name: &str) -> Option<Arc<GroupingEntry>> {
+        self.by_id(*self.by_name.get(name)?)
+    }
+
+    /// The grouping with this id.
+    pub(crate) fn by_id(&self, id: GroupingId) -> Option<Arc<GroupingEntry>> {
+        self.groupings.get((id.0 as usize).checked_sub(1)?).cloned()
+    }
+
+    /// All groupings, by id.
+    pub(crate) fn groupings(&self) -> &[Arc<GroupingEntry>] {
+        &self.groupings
+    }
+
+    /// The id of the next grouping to be defined.
+    pub(crate) fn next_grouping(&self) -> GroupingId {
+        GroupingId(self.groupings.len() as u32 + 1)
+    }
+
+    /// The id of the next index to be defined.
+    pub(crate) fn next_index(&self) -> IndexId {
+        IndexId(self.next_index + 1)
+    }
+
+    /// A grouping was defined. Known ones are left alone, since a replay may tell what the manifest told already.
+    pub(crate) fn define_grouping(&mut self, id: GroupingId, name: &str, at: Height) -> Result<()> {
+        if self.by_id(id).is_some() {
+            return Ok(());
+        }
+        if id != self.next_grouping() || self.by_name.contains_key(name) {
+            return Err(Error::Invalid(format!("grouping {name:?} cannot have number {}", id.0)));
+        }
+        self.by_name.insert(name.to_owned(), id);
+        let entry = GroupingEntry::new(id, name.to_owned(), at, Vec::new(), Vec::new());
+        self.groupings.push(Arc::new(entry));
+        Ok(())
+    }
+
+    /// An index was defined.
+    pub(crate) fn define_index(&mut self, grouping: GroupingId, index: IndexEntry) -> Result<()> {
+        self.next_index = self.next_index.max(index.id.0);
+        self.change(grouping, |_, indexes| {
+            if let Err(at) = indexes.binary_search_by_key(&index.id, |known| known.id) {
+                indexes.insert(at, index);
+            }
+        })
+    }
+
+    /// An index was dropped.
+    pub(crate) fn drop_index(&mut self, grouping: GroupingId, id: IndexId, at: Height) -> Result<()> {
+        self.change_index(grouping, id, |index| index.dropped = Some(at))
+    }
+
+    /// An index got the entries of the units that were there.
+    pub(crate) fn index_filled(&mut self, grouping: GroupingId, id: IndexId) -> Result<()> {
+        self.change_index(grouping, id, |index| index.filled = true)
+    }
+
+    /// A grouping was cleared.
+    pub(crate) fn clear(&mut self, grouping: GroupingId, at: Height) -> Result<()> {
+        self.change(grouping, |clears, _| {
+            if clears.last().is_none_or(|last| *last < at) {
+                clears.push(at);
+            }
+        })
+    }
+
+    fn change_index(&mut self, grouping: GroupingId, id: IndexId, change: impl FnOnce(&mut IndexEntry)) -> Result<()> {
+        self.change(grouping, |_, indexes| {
+            if let Ok(at) = indexes.binary_search_by_key(&id, |index| index.id) {
+                change(&mut indexes[at]);
+            }
+        })
+    }
+
+    fn change(
+        &mut self,
+        grouping: GroupingId,
+        change: impl FnOnce(&mut Vec<Height>, &mut Vec<IndexEntry>),
+    ) -> Result<()> {
+        let at = (grouping.0 as usize).wrapping_sub(1);
+        let entry = self
+            .groupings
+            .get_mut(at)
+            .ok_or_else(|| Error::Invalid(format!("there is no grouping number {}", grouping.0)))?;
+        *entry = entry.changed(change);
+        Ok(())
+    }
+
+    /// The bytes that the manifest keeps.
+    ///
+    /// Version 1, then, as varints unless said otherwise: the newest index id, the count of groupings, and for each
+    /// (ids from 1) its name, creation height, clears, and indexes: id, name, definition, height, drop height (0: none),
+    /// filled (0 or 1). Lists and byte strings begin with their length.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = vec![CATALOG_VERSION];
+        varint::put(&mut out, u64::from(self.next_index));
+        varint::put(&mut out, self.groupings.len() as u64);
+        for grouping in &self.groupings {
+            put_bytes(&mut out, grouping.name.as_bytes());
+            varint::put(&mut out, grouping.created.0);
+            varint::put(&mut out, grouping.clears.len() as u64);
+            for clear in &grouping.clears {
+                varint::put(&mut out, clear.0);
+            }
+            varint::put(&mut out, grouping.indexes.len() as u64);
+            for index in &grouping.indexes {
+                varint::put(&mut out, u64::from(index.id.0));
+                put_bytes(&mut out, index.name.as_bytes());
+                put_bytes(&mut out, &index.definition.encode());
+                varint::put(&mut out, index.since.0);
+                varint::put(&mut out, index.dropped.map_or(0, |height| height.0));
+                varint::put(&mut out, u64::from(index.filled));
+            }
+        }
+        out
+    }
+
+    /// The catalog of [`Catalog::encode`]; no bytes are the empty catalog.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Catalog> {
+        if bytes.is_empty() {
+            return Ok(Catalog::default());
+        }
+        decode(bytes).ok_or_else(|| Error::Invalid("the manifest's catalog cannot be read".to_owned()))
+    }
+}
+
+const CATALOG_VERSION: u8 = 1;
+
+fn decode(bytes: &[u8]) -> Option<Catalog> {
+    let (version, mut rest) = bytes.split_first()?;
+    if *version != CATALOG_VERSION {
+        return None;
+    }
+    let input = &mut rest;
+    let mut catalog = Catalog { next_index: get_u32(input)?, ..Catalog::default() };
+    for id in 1..=varint::get(input)? {
+        let name = get_text(input)?;
+        let created = Height(varint::get(input)?);
+        let mut clears = Vec::new();
+        for _ in 0..varint::get(input)? {
+            clears.push(Height(varint::get(input)?));
+        }
+        let mut indexes = Vec::new();
+        for _ in 0..varint::get(input)? {
+            indexes.push(IndexEntry {
+                id: IndexId(get_u32(input)?),
+                name: get_text(input)?,
+                definition: IndexDefinition::decode(get_bytes(input)?).ok()?,
+                since: Height(varint::get(input)?),
+                dropped: Some(Height(varint::get(input)?)).filter(|height| *height != Height::ZERO),
+                filled: varint::get(input)? == 1,
+            });
+        }
+        let id = GroupingId(u32::try_from(id).ok()?);
+        catalog.by_name.insert(name.clone(), id);
+        catalog.groupings.push(Arc::new(GroupingEntry::new(id, name, created, clears, indexes)));
+    }
+    input.is_empty().then_some(catalog)
+}
+
+fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    varint::put(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+fn get_bytes<'a>(input: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let len = usize::try_from(varint::get(input)?).ok()?;
+    let (bytes, rest) = input.split_at_checked(len)?;
+    *input = rest;
+    Some(bytes)
+}
+
+fn get_text(input: &mut &[u8]) -> Option<String> {
+    String::from_utf8(get_bytes(input)?.to_vec()).ok()
+}
+
+fn get_u32(input: &mut &[u8]) -> Option<u32> {
+    u32::try_from(varint::get(input)?).ok()
+}

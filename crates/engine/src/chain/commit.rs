@@ -1,0 +1,599 @@
+//! The way of a write.
+//!
+//! ```text
+//!  prepare   outside the lock: validate JSON, extract the index keys
+//!  lock      the chain's one writer
+//!  check     find the unit's current version; conditions; unique keys
+//!  append    one frame to the log, with one write: the commit has happened
+//!  apply     add version and events to the delta; readers see the new height
+//!  unlock
+//!  sync      (Durability::Sync) wait for one fdatasync, shared with all who wait
+//! ```
+//!
+//! To place an index entry nothing is read: its birth is the commit's height. What is read is the unit's current version
+//! (to know its old keys), and a count or filter for each key value when uniqueness or duplicates are asked about.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering as Atomic;
+
+use super::Shared;
+use super::catalog::{GroupingEntry, IndexEntry};
+use super::derive::{Changes, Old};
+use super::index_scan::IndexScan;
+use super::range::Range;
+use super::view::{VersionFound, View, hash_of};
+use crate::delta::{Delta, Mark, NewVersion};
+use crate::error::{Error, Result};
+use crate::index::{IndexDefinition, KeySet, validate_json};
+use crate::limits;
+use crate::log::{FrameBuilder, FrameStart, Previous};
+use crate::types::{Birth, Durability, GroupingId, Height, IndexId, Position, VersionKind};
+use crate::unit::{Committed, Content, WriteOptions};
+
+/// What must be true of a unit for its write to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Condition {
+    /// Nothing.
+    Any,
+    /// The unit does not exist.
+    Absent,
+    /// The unit exists.
+    Present,
+    /// The unit's version is that of this height.
+    At(Height),
+}
+
+/// One operation of a commit.
+pub(crate) enum Step<'a> {
+    /// A new version of a unit; without content, its deletion.
+    Unit { grouping: &'a str, key: &'a [u8], content: Option<Content<'a>>, condition: Condition },
+    /// All units of a grouping go. Before the other operations on it.
+    Clear { grouping: &'a str },
+    /// An index comes to be; later commits maintain it.
+    DefineIndex { grouping: &'a str, name: &'a str, definition: &'a IndexDefinition },
+    /// An index goes.
+    DropIndex { grouping: &'a str, name: &'a str },
+}
+
+/// What one operation needs between being checked and being applied. Kept by the thread, so that commits allocate little.
+#[derive(Default)]
+struct Prepared {
+    grouping: Option<Arc<GroupingEntry>>,
+    kind: Option<VersionKind>,
+    new: KeySet,
+    old: KeySet,
+    changes: Changes,
+    hash: u64,
+    place: u32,
+}
+
+thread_local! {
+    static PREPARED: RefCell<Vec<Prepared>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The state that only the holder of the writer's lock sees.
+pub(crate) struct Writer {
+    pub(crate) builder: FrameBuilder,
+    pub(crate) height: Height,
+    /// Why no commit is accepted, if so.
+    pub(crate) closed: Option<String>,
+}
+
+impl Shared {
+    /// Commits `steps` at one height, or nothing of them.
+    pub(crate) fn commit(
+        self: &Arc<Self>,
+        steps: &[Step<'_>],
+        actor: Option<&str>,
+        options: WriteOptions,
+    ) -> Result<Committed> {
+        if steps.is_empty() {
+            return Err(Error::Invalid("a commit needs at least one operation".to_owned()));
+        }
+        check_count(steps.len(), limits::OPERATIONS_PER_COMMIT)?;
+        let level = options.durability.unwrap_or(self.options.durability);
+        let (committed, pause) = PREPARED.with_borrow_mut(|prepared| {
+            if prepared.len() < steps.len() {
+                prepared.resize_with(steps.len(), Prepared::default);
+            }
+            for (step, prepared) in steps.iter().zip(prepared.iter_mut()) {
+                self.prepare(step, prepared)?;
+            }
+            let outcome = self.commit_prepared(steps, prepared, actor, level, options.report_duplicates);
+            prepared.truncate(KEPT);
+            prepared.iter_mut().for_each(|prepared| prepared.grouping = None);
+            outcome
+        })?;
+        match level {
+            Durability::Sync => self.wait_until_synced(committed.height)?,
+            Durability::Process | Durability::Buffered => {}
+        }
+        self.background.pause_writer(pause);
+        Ok(committed)
+    }
+
+    /// What can be done before the lock is taken.
+    fn prepare(&self, step: &Step<'_>, prepared: &mut Prepared) -> Result<()> {
+        match step {
+            Step::Unit { grouping, key, content, .. } => {
+                check_name("grouping name", grouping)?;
+                check_size("unit key", key.len(), limits::UNIT_KEY_BYTES)?;
+                if let Some(content) = content {
+                    check_size("content", content.bytes.len(), limits::CONTENT_BYTES)?;
+                }
+                prepared.hash = hash_of(key);
+                prepared.grouping = self.catalog.read().grouping(grouping);
+                prepared.extract(content.as_ref())
+            }
+            Step::Clear { grouping } => check_name("grouping name", grouping),
+            Step::DefineIndex { grouping, name, .. } | Step::DropIndex { grouping, name } => {
+                check_name("grouping name", grouping)?;
+                check_name("index name", name)
+            }
+        }
+    }
+
+    fn commit_prepared(
+        self: &Arc<Self>,
+        steps: &[Step<'_>],
+        prepared: &mut [Prepared],
+        actor: Option<&str>,
+        level: Durability,
+        report_duplicates: bool,
+    ) -> Result<(Committed, usize)> {
+        let mut guard = self.writer.lock();
+        let writer = &mut *guard;
+        if let Some(why) = &writer.closed {
+            return Err(Error::ReadOnly(why.clone()));
+        }
+        if report_duplicates {
+            self.count_key_values(writer);
+        }
+        let height = writer.height.next();
+        let view = self.view();
+        let start = FrameStart {
+            height,
+            now: self.options.environment.now(),
+            durability: level,
+            synced: self.gate.synced(),
+            actor,
+            commit_id: None,
+        };
+        writer.builder.begin(&start)?;
+        let mut pending = Pending::new(steps.len() > 1);
+        let mut duplicates = false;
+        for (step, prepared) in steps.iter().zip(prepared.iter_mut()) {
+            duplicates |= self.check(step, prepared, height, &view, &mut writer.builder, &mut pending, report_duplicates)?;
+        }
+        let appended = self.log.append(&mut writer.builder, level == Durability::Buffered)?;
+        assert!(appended.height == height, "the log is at {}, the writer at {height}", appended.height);
+        writer.height = height;
+        for (step, prepared) in steps.iter().zip(prepared.iter()) {
+            self.apply(step, prepared, height, &view.active, &writer.builder)?;
+        }
+        let frame_bytes = (appended.end - appended.start) as usize;
+        view.active.finish_commit(Mark { height, end: appended.end, time: appended.time });
+        if level != Durability::Sync {
+            self.publish(height);
+        }
+        self.freeze_if_full(&view.active, writer);
+        Ok((Committed { height, duplicates }, frame_bytes))
+    }
+
+    /// Checks one operation and adds it to the frame. Tells whether it makes a duplicate.
+    #[expect(clippy::too_many_arguments, reason = "the state of one commit, passed on by its loop")]
+    fn check(
+        self: &Arc<Self>,
+        step: &Step<'_>,
+        prepared: &mut Prepared,
+        height: Height,
+        view: &View,
+        builder: &mut FrameBuilder,
+        pending: &mut Pending,
+        report_duplicates: bool,
+    ) -> Result<bool> {
+        match step {
+            Step::Unit { grouping, key, content, condition } => {
+                let grouping = self.grouping_for_write(grouping, prepared, content.as_ref(), builder, pending)?;
+                let place = builder.next_place();
+                let birth = Birth::new(height, place);
+                prepared.place = place;
+                let before = height_before(height);
+                let previous = if pending.cleared.contains(&grouping.id) {
+                    None
+                } else {
+                    let found = view.version(&grouping, key, prepared.hash, before, usize::MAX)?;
+                    found.filter(|version| version.kind != VersionKind::Deleted)
+                };
+                check_condition(*condition, previous.as_ref())?;
+                self.derive_changes(&grouping, prepared, birth, previous.as_ref())?;
+                let mut duplicates = false;
+                if !prepared.changes.lives.is_empty() {
+                    duplicates = self.check_new_keys(&grouping, prepared, before, view, pending, report_duplicates)?;
+                }
+                pending.add(prepared);
+                let births;
+                let previous = match &previous {
+                    Some(version) => {
+                        births = version.births.as_slice();
+                        Some(Previous { birth: version.birth, position: version.position, births })
+                    }
+                    None => None,
+                };
+                let mut salt = [0; 16];
+                self.options.environment.fill_random(&mut salt);
+                match content {
+                    Some(content) => builder.put(grouping.id, content.kind, key, content.bytes, salt, previous)?,
+                    None => builder.delete(grouping.id, key, salt, previous)?,
+                }
+                prepared.grouping = Some(grouping);
+                Ok(duplicates)
+            }
+            Step::Clear { grouping } => {
+                let entry = self.existing_grouping(grouping)?;
+                prepared.place = builder.next_place();
+                builder.clear_grouping(entry.id)?;
+                pending.cleared.insert(entry.id);
+                prepared.grouping = Some(entry);
+                Ok(false)
+            }
+            Step::DefineIndex { grouping, name, definition } => {
+                let entry = self.grouping_for_write(grouping, prepared, None, builder, pending)?;
+                let count = entry.indexes.iter().filter(|index| index.dropped.is_none()).count();
+                if entry.index(name).is_some() {
+                    return Err(Error::IndexExists { grouping: entry.name.clone(), index: (*name).to_owned() });
+                }
+                check_size("the list of the grouping's indexes", count + 1, limits::INDEXES_PER_GROUPING)?;
+                let id = self.catalog.read().next_index();
+                builder.define_index(entry.id, id, name, &definition.encode())?;
+                prepared.grouping = Some(entry);
+                Ok(false)
+            }
+            Step::DropIndex { grouping, name } => {
+                let entry = self.existing_grouping(grouping)?;
+                let index = entry.index(name).ok_or_else(|| index_missing(grouping, name))?;
+                builder.drop_index(entry.id, index.id)?;
+                prepared.grouping = Some(entry);
+                Ok(false)
+            }
+        }
+    }
+
+    fn existing_grouping(&self, name: &str) -> Result<Arc<GroupingEntry>> {
+        let entry = self.catalog.read().grouping(name);
+        entry.ok_or_else(|| Error::GroupingMissing(name.to_owned()))
+    }
+
+    /// The grouping as it is under the lock. One that does not exist is defined in the same commit.
+    fn grouping_for_write(
+        &self,
+        name: &str,
+        prepared: &mut Prepared,
+        content: Option<&Content<'_>>,
+        builder: &mut FrameBuilder,
+        pending: &mut Pending,
+    ) -> Result<Arc<GroupingEntry>> {
+        let known = self.catalog.read().grouping(name);
+        if let Some(entry) = known {
+            let as_prepared = prepared.grouping.as_ref().is_some_and(|prepared| Arc::ptr_eq(prepared, &entry));
+            if !as_prepared {
+                prepared.grouping = Some(Arc::clone(&entry));
+                prepared.extract(content)?;
+            }
+            return Ok(entry);
+        }
+        if let Some(entry) = pending.defined.iter().find(|entry| entry.name == name) {
+            return Ok(Arc::clone(entry));
+        }
+        let known = self.catalog.read().groupings().len() + pending.defined.len();
+        check_size("the list of groupings", known + 1, limits::GROUPINGS_PER_CHAIN)?;
+        let id = GroupingId(known as u32 + 1);
+        builder.define_grouping(id, name)?;
+        let entry = Arc::new(GroupingEntry::new(id, name.to_owned(), builder.height(), Vec::new(), Vec::new())?);
+        pending.defined.push(Arc::clone(&entry));
+        Ok(entry)
+    }
+
+    fn derive_changes(
+        &self,
+        grouping: &GroupingEntry,
+        prepared: &mut Prepared,
+        birth: Birth,
+        previous: Option<&VersionFound>,
+    ) -> Result<()> {
+        let Prepared { new, old, changes, .. } = prepared;
+        let everything = |_: IndexId| true;
+        match previous {
+            Some(version) if grouping.has_indexes() => {
+                let body = self.log.read_body(version.position)?;
+                old.clear();
+                grouping.extractor.extract(version.kind, body.content(), old)?;
+                let old = Old { keys: old, birth: version.birth, births: &version.births };
+                changes.derive(new, birth, Some(old), everything);
+            }
+            _ => changes.derive(new, birth, None, everything),
+        }
+        Ok(())
+    }
+
+    /// Refuses key values that a unique index has already; tells whether another unit has one of the others.
+    fn check_new_keys(
+        self: &Arc<Self>,
+        grouping: &Arc<GroupingEntry>,
+        prepared: &Prepared,
+        before: Height,
+        view: &View,
+        pending: &Pending,
+        report_duplicates: bool,
+    ) -> Result<bool> {
+        let asked = |index: &IndexEntry| index.definition.unique || report_duplicates;
+        let mut duplicates = false;
+        for (id, at) in &prepared.changes.lives {
+            let Some(index) = grouping.index_by_id(*id).filter(|index| asked(index)) else {
+                continue;
+            };
+            if duplicates && !index.definition.unique {
+                continue;
+            }
+            let key = prepared.new.get(*at).1;
+            if self.has_entry(grouping, index, key, before, view, pending)? {
+                if index.definition.unique {
+                    return Err(Error::DuplicateKey { index: index.name.clone() });
+                }
+                duplicates = true;
+            }
+        }
+        Ok(duplicates)
+    }
+
+    /// Whether some unit has the key value, with what this commit did so far.
+    fn has_entry(
+        self: &Arc<Self>,
+        grouping: &Arc<GroupingEntry>,
+        index: &IndexEntry,
+        key: &[u8],
+        at: Height,
+        view: &View,
+        pending: &Pending,
+    ) -> Result<bool> {
+        if pending.lives.contains(&(index.id, key.to_vec())) {
+            return Ok(true);
+        }
+        if pending.cleared.contains(&grouping.id) {
+            return Ok(false);
+        }
+        if pending.kills.is_empty()
+            && let Some(answer) = view.may_have_entry(grouping, index, key, at)
+        {
+            return Ok(answer);
+        }
+        let mut scan = IndexScan::new(self, Arc::clone(grouping), index.id, at, Range::of_key(key))?;
+        while scan.next()? {
+            let entry = scan.entry();
+            if !pending.kills.contains(&(index.id, entry.key.clone(), entry.birth)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Takes what was appended into catalog and delta.
+    fn apply(
+        &self,
+        step: &Step<'_>,
+        prepared: &Prepared,
+        height: Height,
+        active: &Delta,
+        builder: &FrameBuilder,
+    ) -> Result<()> {
+        let Some(grouping) = &prepared.grouping else {
+            unreachable!("each operation was checked, and has its grouping");
+        };
+        self.catalog_knows(grouping, height)?;
+        match step {
+            Step::Unit { key, content, .. } => {
+                let kind = content.as_ref().map_or(VersionKind::Deleted, |content| content.kind);
+                let position = builder.position(prepared.place);
+                let version = AppliedVersion { grouping, key, kind, hash: prepared.hash, position };
+                apply_version(active, &version, Birth::new(height, prepared.place), &prepared.new, &prepared.old, &prepared.changes);
+            }
+            Step::Clear { .. } => self.apply_clear(active, grouping, height)?,
+            Step::DefineIndex { name, definition, .. } => {
+                let id = self.catalog.read().next_index();
+                let index = IndexEntry {
+                    id,
+                    name: (*name).to_owned(),
+                    definition: (*definition).clone(),
+                    since: height,
+                    dropped: None,
+                    filled: false,
+                };
+                self.catalog.write().define_index(grouping.id, index)?;
+            }
+            Step::DropIndex { name, .. } => {
+                let Some(index) = grouping.index(name) else {
+                    unreachable!("the index was there when the operation was checked");
+                };
+                self.catalog.write().drop_index(grouping.id, index.id, height)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn catalog_knows(&self, grouping: &GroupingEntry, height: Height) -> Result<()> {
+        if self.catalog.read().by_id(grouping.id).is_some() {
+            return Ok(());
+        }
+        self.catalog.write().define_grouping(grouping.id, &grouping.name, height)
+    }
+
+    /// A clear, from a commit or from a replayed frame.
+    pub(crate) fn apply_clear(&self, active: &Delta, grouping: &GroupingEntry, height: Height) -> Result<()> {
+        let mut existence = active.existence().lock();
+        for index in &grouping.indexes {
+            existence.forget(index.id);
+        }
+        self.catalog.write().clear(grouping.id, height)
+    }
+
+    /// Makes the commit at `height` visible to readers.
+    pub(crate) fn publish(&self, height: Height) {
+        self.visible.fetch_max(height.0, Atomic::Release);
+    }
+
+    /// Returns when `height` survives power loss, and readers see it.
+    pub(crate) fn wait_until_synced(&self, height: Height) -> Result<()> {
+        self.gate.wait(height, || self.log.sync())?;
+        self.publish(height);
+        Ok(())
+    }
+}
+
+/// Prepared operations that a thread keeps for its next commit.
+const KEPT: usize = 16;
+
+impl Prepared {
+    /// Takes the index keys out of the content, which validates it.
+    fn extract(&mut self, content: Option<&Content<'_>>) -> Result<()> {
+        self.new.clear();
+        self.kind = content.map(|content| content.kind);
+        let Some(content) = content else {
+            return Ok(());
+        };
+        match &self.grouping {
+            Some(grouping) => grouping.extractor.extract(content.kind, content.bytes, &mut self.new),
+            None if content.kind == VersionKind::Json => validate_json(content.bytes),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What earlier operations of the same commit did.
+struct Pending {
+    many: bool,
+    defined: Vec<Arc<GroupingEntry>>,
+    cleared: HashSet<GroupingId>,
+    lives: HashSet<(IndexId, Vec<u8>)>,
+    kills: HashSet<(IndexId, Vec<u8>, Birth)>,
+}
+
+impl Pending {
+    fn new(many: bool) -> Pending {
+        Pending {
+            many,
+            defined: Vec::new(),
+            cleared: HashSet::new(),
+            lives: HashSet::new(),
+            kills: HashSet::new(),
+        }
+    }
+
+    fn add(&mut self, prepared: &Prepared) {
+        if !self.many {
+            return;
+        }
+        for (index, at) in &prepared.changes.lives {
+            self.lives.insert((*index, prepared.new.get(*at).1.to_vec()));
+        }
+        for (index, at, birth) in &prepared.changes.kills {
+            self.kills.insert((*index, prepared.old.get(*at).1.to_vec(), *birth));
+        }
+    }
+}
+
+/// A version that is in the log.
+pub(crate) struct AppliedVersion<'a> {
+    pub(crate) grouping: &'a GroupingEntry,
+    pub(crate) key: &'a [u8],
+    pub(crate) hash: u64,
+    pub(crate) kind: VersionKind,
+    pub(crate) position: Position,
+}
+
+/// Adds a version and what it changes to the delta, for a commit or a replayed frame.
+pub(crate) fn apply_version(
+    delta: &Delta,
+    version: &AppliedVersion<'_>,
+    birth: Birth,
+    new: &KeySet,
+    old: &KeySet,
+    changes: &Changes,
+) {
+    let grouping = version.grouping.id;
+    let id = delta.add_version(&NewVersion {
+        grouping,
+        key: version.key,
+        hash: version.hash,
+        birth,
+        kind: version.kind,
+        position: version.position,
+        births: &changes.births,
+    });
+    if changes.lives.is_empty() && changes.kills.is_empty() {
+        return;
+    }
+    let mut existence = delta.existence().lock();
+    let counted = |index: IndexId| {
+        delta.counts_all() || version.grouping.index_by_id(index).is_some_and(|index| index.definition.unique)
+    };
+    for (index, at, born) in &changes.kills {
+        let key = old.get(*at).1;
+        delta.add_kill(grouping, *index, key, *born, birth.height);
+        if counted(*index) {
+            let since = version.grouping.index_by_id(*index).map_or(Height::ZERO, |index| index.since);
+            existence.ended(*index, hash_of(key), born.height >= delta.start() && born.height > since);
+        }
+    }
+    for (index, at) in &changes.lives {
+        let key = new.get(*at).1;
+        delta.add_live(grouping, *index, key, birth, id);
+        if counted(*index) {
+            existence.born(*index, hash_of(key));
+        }
+    }
+}
+
+fn check_condition(condition: Condition, previous: Option<&VersionFound>) -> Result<()> {
+    match (condition, previous) {
+        (Condition::Any, _) | (Condition::Absent, None) | (Condition::Present, Some(_)) => Ok(()),
+        (Condition::Absent, Some(version)) => Err(Error::UnitExists { height: version.birth.height }),
+        (Condition::Present, None) => Err(Error::UnitMissing),
+        (Condition::At(expected), Some(version)) if version.birth.height == expected => Ok(()),
+        (Condition::At(expected), previous) => {
+            Err(Error::HeightMismatch { expected, actual: previous.map(|version| version.birth.height) })
+        }
+    }
+}
+
+fn height_before(height: Height) -> Height {
+    Height(height.0 - 1)
+}
+
+fn check_count(actual: usize, limit: usize) -> Result<()> {
+    if actual > limit {
+        return Err(Error::Invalid(format!("a commit has {actual} operations; at most {limit} are allowed")));
+    }
+    Ok(())
+}
+
+fn check_size(what: &'static str, actual: usize, limit: usize) -> Result<()> {
+    if actual > limit {
+        return Err(Error::TooLarge { what, actual, limit });
+    }
+    Ok(())
+}
+
+/// Names are text without control characters, so that they can be shown and typed.
+pub(crate) fn check_name(what: &'static str, name: &str) -> Result<()> {
+    check_size(what, name.len(), limits::NAME_BYTES)?;
+    if name.is_empty() || name.chars().any(char::is_control) {
+        return Err(Error::Invalid(format!("{what} {name:?} is empty or has control characters")));
+    }
+    Ok(())
+}
+
+fn index_missing(grouping: &str, name: &str) -> Error {
+    Error::IndexMissing { grouping: grouping.to_owned(), index: name.to_owned() }
+}

@@ -1,0 +1,228 @@
+//! Whole frames, checked.
+
+use super::LogPoint;
+use super::body::{self, Parts};
+use super::fault::{BodyFault, Fault};
+use super::head::{Envelope, FrameHead, FrameKind, FrameMeta};
+use super::header::PAGE_BYTES;
+use super::operation::{Header, NewVersion, Operation, take_header};
+use crate::types::{Height, Position, Timestamp, VersionKind};
+
+/// A frame that is whole, belongs where it stands, and whose checksums are right.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame<'a> {
+    head: FrameHead<'a>,
+    bytes: &'a [u8],
+    envelope: Envelope,
+    offset: u64,
+    end: LogPoint,
+}
+
+impl<'a> Frame<'a> {
+    /// The frame at the front of `bytes`, which follow `before`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong. [`Fault::Cut`]: there may be more to come.
+    pub fn parse(
+        bytes: &'a [u8],
+        envelope: Envelope,
+        before: &LogPoint,
+    ) -> Result<Frame<'a>, Fault> {
+        let head = FrameHead::parse(bytes, &envelope, before.offset)?;
+        let end = head.follows(before)?;
+        let have = bytes.len() as u64;
+        let bytes = bytes.get(..head.frame_bytes as usize).ok_or(Fault::Cut {
+            need: u64::from(head.frame_bytes),
+            have,
+        })?;
+        let frame = Frame {
+            head,
+            bytes,
+            envelope,
+            offset: before.offset,
+            end,
+        };
+        frame.check_operations()?;
+        Ok(frame)
+    }
+
+    fn check_operations(&self) -> Result<(), Fault> {
+        let mut operations = self.operations();
+        while let Some(operation) = operations.step(true) {
+            operation?;
+        }
+        if !operations.headers.is_empty() {
+            return Err(Fault::HeadTail(operations.headers.len()));
+        }
+        let body_tail = self.bytes.len() - operations.body;
+        if body_tail != 0 {
+            return Err(Fault::BodyTail(body_tail));
+        }
+        Ok(())
+    }
+
+    /// What the head says of the frame.
+    pub fn meta(&self) -> FrameMeta {
+        self.head.meta()
+    }
+
+    /// What the frame is.
+    pub fn kind(&self) -> FrameKind {
+        self.head.kind
+    }
+
+    /// Whether the frame is a commit (and not an open record, which has no operations).
+    pub fn is_commit(&self) -> bool {
+        self.head.kind == FrameKind::Commit
+    }
+
+    /// The commit's height; of an open record, the height before it.
+    pub fn height(&self) -> Height {
+        self.head.height
+    }
+
+    /// When the commit happened.
+    pub fn time(&self) -> Timestamp {
+        self.head.time
+    }
+
+    /// Where the frame begins.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The point after the frame.
+    pub fn end(&self) -> LogPoint {
+        self.end
+    }
+
+    /// The operations in their order.
+    pub fn operations(&self) -> Operations<'a> {
+        Operations {
+            headers: self.head.operations,
+            frame: self.bytes,
+            body: self.head.bytes.len(),
+            envelope: self.envelope,
+            offset: self.offset,
+            height: self.head.height,
+            place: 0,
+            count: self.head.count,
+        }
+    }
+}
+
+/// The operations of a frame.
+#[derive(Clone, Debug)]
+pub(crate) struct Operations<'a> {
+    headers: &'a [u8],
+    frame: &'a [u8],
+    /// Where the next body begins in the frame.
+    body: usize,
+    envelope: Envelope,
+    offset: u64,
+    height: Height,
+    place: u32,
+    count: u32,
+}
+
+impl<'a> Operations<'a> {
+    fn step(&mut self, check: bool) -> Option<Result<Operation<'a>, Fault>> {
+        if self.place == self.count {
+            return None;
+        }
+        let place = self.place;
+        self.place += 1;
+        let header = match take_header(&mut self.headers, place, self.height) {
+            Ok(header) => header,
+            Err(fault) => return Some(Err(fault)),
+        };
+        Some(match header {
+            Header::Other(operation) => Ok(operation),
+            Header::Version {
+                grouping,
+                kind,
+                body_rest,
+                previous,
+            } => {
+                if check
+                    && let Some(previous) = &previous
+                    && !self.is_before(previous.position)
+                {
+                    let what = "previous version's position";
+                    return Some(Err(Fault::OperationField { place, what }));
+                }
+                let at = self.body;
+                self.parts(place, kind, body_rest, check)
+                    .map(|(body, parts)| {
+                        Operation::Version(NewVersion {
+                            place,
+                            grouping,
+                            kind,
+                            key: &body[parts.key],
+                            content: &body[parts.content],
+                            position: self.envelope.position(self.offset + at as u64),
+                            previous,
+                        })
+                    })
+                    .map_err(|fault| Fault::Body { place, fault })
+            }
+        })
+    }
+
+    /// Whether a position can be that of a body in a frame before this one.
+    fn is_before(&self, position: Position) -> bool {
+        position.generation() == self.envelope.position(0).generation()
+            && (PAGE_BYTES..self.offset).contains(&position.offset())
+    }
+
+    /// Takes the next body, which has `rest` bytes after its `back`.
+    fn parts(
+        &mut self,
+        place: u32,
+        kind: VersionKind,
+        rest: usize,
+        check: bool,
+    ) -> Result<(&'a [u8], Parts), BodyFault> {
+        let need = body::len(self.body, rest);
+        let bytes = &self.frame[self.body..];
+        let bytes = bytes.get(..need).ok_or(BodyFault::Cut {
+            need,
+            have: bytes.len(),
+        })?;
+        let parts = Parts::parse(bytes)?;
+        if check {
+            let agrees = |same: bool, what| {
+                if same {
+                    Ok(())
+                } else {
+                    Err(BodyFault::Disagrees(what))
+                }
+            };
+            agrees(parts.len() == need, "length")?;
+            parts.check(bytes)?;
+            agrees(parts.back == self.body as u64, "way back to the frame")?;
+            agrees(parts.place == place, "place")?;
+            agrees(parts.kind == kind, "kind")?;
+        }
+        self.body += need;
+        Ok((bytes, parts))
+    }
+}
+
+impl<'a> Iterator for Operations<'a> {
+    type Item = Operation<'a>;
+
+    fn next(&mut self) -> Option<Operation<'a>> {
+        match self.step(false)? {
+            Ok(operation) => Some(operation),
+            Err(fault) => unreachable!("parsing the frame checked its operations: {fault}"),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = (self.count - self.place) as usize;
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Operations<'_> {}

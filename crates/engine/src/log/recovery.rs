@@ -1,0 +1,594 @@
+//! Opening a log, and finding where it ends.
+//!
+//! Whoever holds the writer's lock checks the frames from a point that is known to be good. A bad frame means one of
+//! three things:
+//!
+//! | where, and what follows | what it is | what is done |
+//! |---|---|---|
+//! | before the end of what was synced | damage: these bytes were on the device | read-only, up to there |
+//! | beyond; nothing valid follows, or the machine was restarted since | an append that did not come to its end | saved aside, cut off |
+//! | beyond; valid frames follow, and the machine was not restarted | damage: the system held these bytes, and lost none | read-only, up to there |
+//!
+//! After a restart valid frames may follow a bad one, since a device writes unsynced pages in any order; none of them was
+//! promised to anybody. What is synced, the newest of these tells: a status slot, the point from which was checked, and
+//! what the frames themselves say.
+//!
+//! If the machine was not restarted, an earlier process may have seen an fdatasync fail; the pages are then clean without
+//! being on the device, and another fdatasync would say nothing. So what lies beyond the synced part is written once more,
+//! at its place, before it is synced and believed.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::fault::Fault;
+use super::frame::Frame;
+use super::head::{
+    FIXED_BYTES, FrameHead, FrameKind, MIN_HEAD_BYTES, OpenRecord, lengths, open_record,
+};
+use super::header::{LogHeader, PAGE_BYTES, WRITER_LOCK};
+use super::local::{Access, LocalLog};
+use super::reader::{FrameReader, Step};
+use super::status::{Status, Writer};
+use super::{Log, LogPoint};
+use crate::error::{Error, Result};
+use crate::storage::{File, OpenMode, Storage};
+use crate::types::{Durability, Height, Timestamp};
+
+/// Bytes that are copied or searched at a time.
+const CHUNK_BYTES: usize = 1 << 20;
+/// How often a log may be replaced under our hands before we give up.
+const ATTEMPTS: usize = 16;
+
+/// What a writer brings along.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opening {
+    /// Who opens the log.
+    pub writer: Writer,
+    /// A random number, for the open record.
+    pub nonce: [u8; 16],
+    /// A random name for the log, in case it has to be made.
+    pub log_id: [u8; 16],
+    /// The clock's time.
+    pub now: Timestamp,
+}
+
+/// What recovery found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Recovery {
+    /// Commits that were replayed.
+    pub commits: u64,
+    /// Where the log ends, before the record of this opening.
+    pub end: LogPoint,
+    /// Bytes that were written once more, since it was not known that they are on the device.
+    pub rewritten: u64,
+    /// What was cut off.
+    pub cut: Option<Cut>,
+    /// Damage: the log was opened for reading only, up to there.
+    pub damage: Option<Damage>,
+}
+
+/// An append that did not come to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// Where the log ended then.
+    pub offset: u64,
+    /// How many bytes followed.
+    pub bytes: u64,
+    /// Where they were saved; `None` if all of them were zero.
+    pub saved: Option<PathBuf>,
+    /// What is wrong with them.
+    pub what: String,
+}
+
+/// Bytes that were in the log and are not any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Damage {
+    /// Where it begins.
+    pub offset: u64,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl LocalLog {
+    /// Opens a log for writing, and takes its lock; makes it if it is missing. [`LocalLog::recover`] comes next.
+    ///
+    /// # Errors
+    /// [`Error::Held`], [`Error::Format`], [`Error::Damaged`] (the header), [`Error::Io`], [`Error::NoSpace`].
+    pub fn open_writer(
+        storage: &Arc<dyn Storage>,
+        path: &Path,
+        opening: &Opening,
+    ) -> Result<LocalLog> {
+        let io = |error| Error::io(path, error);
+        let file = lock(&**storage, path)?;
+        let page = read_page(&*file).map_err(io)?;
+        let len = file.len().map_err(io)?;
+        if LogHeader::is_unfinished(&page, len) {
+            make(&*file, opening).map_err(io)?;
+        }
+        if len <= PAGE_BYTES {
+            // Whoever made the file may have been stopped before this.
+            storage.sync_dir(directory(path)).map_err(io)?;
+        }
+        let header = LogHeader::decode(path, &read_page(&*file).map_err(io)?)?;
+        if !header.writable() {
+            return Err(Error::Format {
+                path: path.to_owned(),
+                what: "the log uses features that this engine cannot write; open it read-only, or use a newer engine"
+                    .to_owned(),
+            });
+        }
+        let found = Status::read(&*file, header.log_id).map_err(io)?;
+        Ok(LocalLog::with(
+            Arc::clone(storage),
+            path.to_owned(),
+            file,
+            header,
+            found,
+            Access::Recover,
+            opening.writer,
+        ))
+    }
+
+    /// Opens a log for reading. It takes no lock and writes nothing; [`LocalLog::follow`] comes next.
+    ///
+    /// # Errors
+    /// [`Error::Format`], [`Error::Damaged`] (the header), [`Error::Io`].
+    pub fn open_reader(storage: &Arc<dyn Storage>, path: &Path) -> Result<LocalLog> {
+        let io = |error| Error::io(path, error);
+        let file = storage.open(path, OpenMode::Read).map_err(io)?;
+        let header = LogHeader::decode(path, &read_page(&*file).map_err(io)?)?;
+        let found = Status::read(&*file, header.log_id).map_err(io)?;
+        Ok(LocalLog::with(
+            Arc::clone(storage),
+            path.to_owned(),
+            file,
+            header,
+            found,
+            Access::Read,
+            Writer::default(),
+        ))
+    }
+
+    /// Whether the history of this log leads through `point`, as far as the log can tell: a status slot or the next
+    /// frame confirms it. What is derived up to a point that does not fit belongs to another history.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn fits(&self, point: &LogPoint) -> Result<bool> {
+        let same = |height: Height, offset: u64, chain: u64| {
+            (height, offset, chain) == (point.height, point.offset, point.chain)
+        };
+        let base = self.header.base();
+        if point.offset <= base.offset {
+            return Ok(same(base.height, base.offset, base.chain));
+        }
+        let status = Status::read(&*self.file, self.header.log_id);
+        if let Some(status) = status.map_err(|error| self.io(error))?
+            && status.synced_offset == point.offset
+        {
+            return Ok(same(
+                status.synced_height,
+                status.synced_offset,
+                status.synced_chain,
+            ));
+        }
+        let len = self.file.len().map_err(|error| self.io(error))?;
+        let head = read_head(self, point.offset, len).map_err(|error| self.io(error))?;
+        let head = FrameHead::parse(&head, &self.envelope, point.offset);
+        Ok(head.is_ok_and(|head| head.follows(point).is_ok()))
+    }
+
+    /// Finds the end of the log and makes it ready for appending. `apply` is called for each frame after `from`, a point
+    /// that was synced and that [fits](LocalLog::fits), or the [base](LogHeader::base); bodies up to that frame can be
+    /// read meanwhile. With damage the log stays read-only, see [`Recovery::damage`].
+    ///
+    /// # Errors
+    /// What `apply` gives; [`Error::Io`], [`Error::NoSpace`] (for what is saved aside). The log cannot be written then.
+    pub fn recover(
+        &self,
+        from: LogPoint,
+        opening: &Opening,
+        apply: &mut dyn FnMut(&Frame<'_>) -> Result<()>,
+    ) -> Result<Recovery> {
+        assert_eq!(
+            self.tail.lock().access,
+            Access::Recover,
+            "recovery is done once, by a writer"
+        );
+        let io = |error| self.io(error);
+        let len = self.file.len().map_err(io)?;
+        let mut report = Recovery::default();
+        let mut boot_id = self.found.map(|status| status.writer.boot_id);
+        let fault = {
+            let mut reader = self.reader(from, len);
+            let fault = loop {
+                match reader.step()? {
+                    Step::Frame(frame) => {
+                        if self.found.is_none()
+                            && let FrameKind::Open(record) = frame.kind()
+                        {
+                            boot_id = Some(record.writer.boot_id);
+                        }
+                        report.commits += u64::from(frame.is_commit());
+                        self.written.store(frame.end().offset, Ordering::Release);
+                        apply(&frame)?;
+                    }
+                    Step::End => break None,
+                    Step::Broken(fault) => break Some(fault),
+                }
+            };
+            report.end = reader.at();
+            fault
+        };
+        let end = report.end;
+        self.written.store(end.offset, Ordering::Release);
+        self.tail.lock().end = end;
+
+        let same_boot = boot_id.is_none_or(|id| id == opening.writer.boot_id);
+        report.damage = self.find_damage(from, end, len, fault.as_ref(), same_boot)?;
+        if let Some(damage) = &report.damage {
+            self.tail.lock().access = Access::Stopped(format!(
+                "{} is damaged at offset {}: {}",
+                self.path.display(),
+                damage.offset,
+                damage.what
+            ));
+            self.file.sync_data().map_err(io)?;
+            self.set_synced(end);
+            return Ok(report);
+        }
+        if let Some(fault) = fault {
+            let saved = self.save_aside(end.offset, len)?;
+            self.file.set_len(end.offset).map_err(io)?;
+            report.cut = Some(Cut {
+                offset: end.offset,
+                bytes: len - end.offset,
+                saved,
+                what: fault.to_string(),
+            });
+        }
+        let synced = self.known_synced(from).0;
+        if same_boot && synced < end.offset {
+            self.rewrite(synced, end.offset).map_err(io)?;
+            report.rewritten = end.offset - synced;
+        }
+        self.file.sync_data().map_err(io)?;
+        self.set_synced(end);
+        self.append_open_record(opening)?;
+        Ok(report)
+    }
+
+    /// Reads on from `from`, the point that an earlier call gave, or a synced point that [fits](LocalLog::fits), or the
+    /// [base](LogHeader::base): the frames that are whole. What may be an unfinished append is the end for now. What is
+    /// given is on the device: if need be, the reader syncs it.
+    ///
+    /// # Errors
+    /// What `apply` gives; [`Error::Damaged`] when what was synced can't be read; [`Error::Io`].
+    pub fn follow(
+        &self,
+        from: LogPoint,
+        apply: &mut dyn FnMut(&Frame<'_>) -> Result<()>,
+    ) -> Result<LogPoint> {
+        assert_eq!(
+            self.tail.lock().access,
+            Access::Read,
+            "only readers follow a log"
+        );
+        let io = |error| self.io(error);
+        let status = Status::read(&*self.file, self.header.log_id).map_err(io)?;
+        let synced = status.map_or(PAGE_BYTES, |status| status.synced_offset);
+        let len = self.file.len().map_err(io)?;
+        if len > from.offset.max(synced) {
+            self.file.sync_data().map_err(io)?;
+        }
+        let mut reader = self.reader(from, len);
+        let what = loop {
+            match reader.step()? {
+                Step::Frame(frame) => {
+                    self.written.store(frame.end().offset, Ordering::Release);
+                    apply(&frame)?;
+                }
+                Step::End => break "the file ends within what was synced".to_owned(),
+                Step::Broken(fault) => break fault.to_string(),
+            }
+        };
+        let end = reader.at();
+        if end.offset < synced {
+            return Err(self.damaged(end.offset, what));
+        }
+        self.written.store(end.offset, Ordering::Release);
+        self.tail.lock().end = end;
+        self.set_synced(end);
+        Ok(end)
+    }
+
+    /// The status slot that was found when the log was opened.
+    pub fn found_status(&self) -> Option<&Status> {
+        self.found.as_ref()
+    }
+
+    fn reader(&self, from: LogPoint, limit: u64) -> FrameReader {
+        let (file, path) = (Arc::clone(&self.file), self.path.clone());
+        FrameReader::new(file, path, self.envelope, from, limit)
+    }
+
+    /// Offset and height up to which the log is known to have been synced.
+    fn known_synced(&self, from: LogPoint) -> (u64, Height) {
+        let slot = self.found.map_or((0, Height::ZERO), |status| {
+            (status.synced_offset, status.synced_height)
+        });
+        slot.max((from.offset, from.height))
+    }
+
+    /// Tells whether the log, which can be read up to `end`, once went on from there.
+    fn find_damage(
+        &self,
+        from: LogPoint,
+        end: LogPoint,
+        len: u64,
+        fault: Option<&Fault>,
+        same_boot: bool,
+    ) -> Result<Option<Damage>> {
+        let what = fault.map_or_else(|| "the file ends here".to_owned(), Fault::to_string);
+        let damage = |why: String| {
+            Ok(Some(Damage {
+                offset: end.offset,
+                what: format!("{what}; {why}"),
+            }))
+        };
+        let (synced, height) = self.known_synced(from);
+        if end.offset < synced || end.height < height {
+            return damage(format!(
+                "the log was synced up to height {height} and offset {synced}"
+            ));
+        }
+        if fault.is_none() {
+            return Ok(None);
+        }
+        let later = self
+            .find_later_frames(end, len)
+            .map_err(|error| self.io(error))?;
+        match later {
+            Some(later) if later.synced > end.height => damage(format!(
+                "a later frame, at offset {}, says that the log was synced up to height {}",
+                later.offset, later.synced
+            )),
+            Some(later) if same_boot => damage(format!(
+                "a valid frame follows at offset {}, and the machine was not restarted since",
+                later.offset
+            )),
+            _ => Ok(None),
+        }
+    }
+
+    /// Looks for heads of frames at every offset beyond a bad one at `end`.
+    fn find_later_frames(&self, end: LogPoint, len: u64) -> io::Result<Option<LaterFrames>> {
+        let mut found: Option<LaterFrames> = None;
+        let mut buffer = vec![0; CHUNK_BYTES];
+        let mut at = end.offset + 1;
+        while at + MIN_HEAD_BYTES as u64 <= len {
+            let chunk = ((len - at) as usize).min(CHUNK_BYTES);
+            let read = self.file.read_at(&mut buffer[..chunk], at)?;
+            let bytes = &buffer[..read];
+            let mut next = 0;
+            while next + FIXED_BYTES <= bytes.len() {
+                let offset = at + next as u64;
+                let mut step = 1;
+                if may_begin_frame(&bytes[next..], &end, len - offset) {
+                    let head = read_head(self, offset, len)?;
+                    if let Ok(head) = FrameHead::parse(&head, &self.envelope, offset) {
+                        let later = found.get_or_insert(LaterFrames {
+                            offset,
+                            synced: Height::ZERO,
+                        });
+                        later.synced = later.synced.max(head.synced);
+                        step = head.frame_bytes as usize;
+                    }
+                }
+                next += step;
+            }
+            if next == 0 {
+                break; // the file is shorter than it said
+            }
+            at += next as u64;
+        }
+        Ok(found)
+    }
+
+    fn save_aside(&self, from: u64, to: u64) -> Result<Option<PathBuf>> {
+        let io = |error| self.io(error);
+        let mut zero = true;
+        copy_chunks(&*self.file, from, to, |bytes, _| {
+            zero &= bytes.iter().all(|byte| *byte == 0);
+            Ok(())
+        })
+        .map_err(io)?;
+        if zero {
+            return Ok(None);
+        }
+        let (path, aside) = self.create_aside(from)?;
+        let saved = copy_chunks(&*self.file, from, to, |bytes, at| {
+            aside.write_at(bytes, at - from)
+        })
+        .and_then(|()| aside.sync_data())
+        .and_then(|()| self.storage.sync_dir(directory(&self.path)));
+        if let Err(error) = saved {
+            // Half a copy helps nobody; the original is still in the log.
+            let _ = self.storage.remove(&path);
+            return Err(Error::io(path, error));
+        }
+        Ok(Some(path))
+    }
+
+    /// A new file beside the log: `log.tail-OFFSET`, or with a further number where that one is taken.
+    fn create_aside(&self, offset: u64) -> Result<(PathBuf, Arc<dyn File>)> {
+        let mut number = 0u32;
+        loop {
+            let mut name = self.path.file_name().unwrap_or_default().to_owned();
+            name.push(format!(".tail-{offset}"));
+            if number > 0 {
+                name.push(format!(".{number}"));
+            }
+            let path = self.path.with_file_name(name);
+            match self.storage.open(&path, OpenMode::CreateNew) {
+                Ok(file) => return Ok((path, file)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(Error::io(path, error)),
+            }
+        }
+    }
+
+    /// Writes bytes once more at their place, so that the next sync tells the truth about them.
+    fn rewrite(&self, from: u64, to: u64) -> io::Result<()> {
+        copy_chunks(&*self.file, from, to, |bytes, at| {
+            self.file.write_at(bytes, at)
+        })
+    }
+
+    fn append_open_record(&self, opening: &Opening) -> Result<()> {
+        let mut tail = self.tail.lock();
+        let record = OpenRecord {
+            nonce: opening.nonce,
+            writer: opening.writer,
+        };
+        let synced = self.durable_height();
+        let (frame, end) = open_record(&self.envelope, &tail.end, synced, opening.now, &record);
+        self.append_frame(&mut tail, &frame, end, Durability::Process)?;
+        tail.access = Access::Write;
+        drop(tail);
+        self.write_slot(false)
+    }
+}
+
+/// Valid heads beyond a bad frame.
+struct LaterFrames {
+    /// Where the first one is.
+    offset: u64,
+    /// The greatest height that one of them knew to be synced.
+    synced: Height,
+}
+
+/// A cheap test that hardly anything but a later frame passes; the checksum decides.
+fn may_begin_frame(bytes: &[u8], last: &LogPoint, left: u64) -> bool {
+    let Ok((frame, _)) = lengths(bytes) else {
+        return false;
+    };
+    let field = |at| u64::from_le_bytes(super::header::array(bytes, at));
+    u64::from(frame) <= left
+        && (1..=2).contains(&bytes[12])
+        && field(14) >= last.height.0
+        && field(22) >= last.time.0
+}
+
+/// The bytes of the head at `offset`, or fewer where the file ends or no head begins.
+fn read_head(log: &LocalLog, offset: u64, len: u64) -> io::Result<Vec<u8>> {
+    let left = len.saturating_sub(offset);
+    let mut bytes = vec![0; left.min(512) as usize];
+    let read = log.file.read_at(&mut bytes, offset)?;
+    bytes.truncate(read);
+    if let Ok((_, head)) = lengths(&bytes)
+        && head as usize > bytes.len()
+        && u64::from(head) <= left
+    {
+        bytes.resize(head as usize, 0);
+        let read = log.file.read_at(&mut bytes, offset)?;
+        bytes.truncate(read);
+    }
+    Ok(bytes)
+}
+
+fn copy_chunks(
+    file: &dyn File,
+    from: u64,
+    to: u64,
+    mut then: impl FnMut(&[u8], u64) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut buffer = vec![0; CHUNK_BYTES.min((to - from) as usize)];
+    let mut at = from;
+    while at < to {
+        let chunk = ((to - at) as usize).min(CHUNK_BYTES);
+        let read = file.read_at(&mut buffer[..chunk], at)?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        then(&buffer[..read], at)?;
+        at += read as u64;
+    }
+    Ok(())
+}
+
+fn directory(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
+}
+
+fn read_page(file: &dyn File) -> io::Result<Vec<u8>> {
+    let mut page = vec![0; PAGE_BYTES as usize];
+    let read = file.read_at(&mut page, 0)?;
+    page.truncate(read);
+    Ok(page)
+}
+
+/// Opens the file, making it if it is missing, and takes the writer's lock.
+fn lock(storage: &dyn Storage, path: &Path) -> Result<Arc<dyn File>> {
+    let io = |error| Error::io(path, error);
+    for _ in 0..ATTEMPTS {
+        let file = match storage.open(path, OpenMode::Write) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                match storage.open(path, OpenMode::CreateNew) {
+                    Ok(file) => file,
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                    Err(error) => return Err(io(error)),
+                }
+            }
+            Err(error) => return Err(io(error)),
+        };
+        if !file.try_lock(WRITER_LOCK).map_err(io)? {
+            return Err(Error::Held {
+                path: path.to_owned(),
+                holder: holder(&*file, path),
+            });
+        }
+        // The path may lead elsewhere by now: the file was replaced or removed between opening and locking.
+        match storage.open(path, OpenMode::Read) {
+            Ok(there) if there.identity().map_err(io)? == file.identity().map_err(io)? => {
+                return Ok(file);
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(io(error)),
+        }
+    }
+    Err(io(io::Error::other(
+        "the log was replaced again and again while it was being opened",
+    )))
+}
+
+/// Who holds the lock, in words, as far as the status slot knows.
+fn holder(file: &dyn File, path: &Path) -> Option<String> {
+    let header = LogHeader::decode(path, &read_page(file).ok()?).ok()?;
+    let status = Status::read(file, header.log_id).ok()??;
+    if status.closed {
+        return None; // the slot is of the holder before
+    }
+    let Writer { pid, started, .. } = status.writer;
+    Some(format!(
+        "process {pid}, started {}.{:06} s after 1970",
+        started / 1_000_000,
+        started % 1_000_000
+    ))
+}
+
+/// Writes the first page. The header is safe before any frame is written.
+fn make(storage: &dyn Storage, path: &Path, file: &dyn File, opening: &Opening) -> io::Result<()> {
+    let header = LogHeader::new(opening.log_id, opening.now);
+    let bytes = header.encode();
+    let mut page = vec![0; PAGE_BYTES as usize];
+    page[..bytes.len()].copy_from_slice(&bytes);
+    file.write_at(&page, 0)?;
+    Status::new(1, header.base(), opening.writer, true).write(file, header.log_id)?;
+    file.sync_data()
+}

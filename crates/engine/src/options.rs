@@ -1,0 +1,76 @@
+//! How a store is opened.
+
+use std::sync::Arc;
+
+use crate::environment::{Environment, System};
+use crate::error::{Error, Result};
+use crate::storage::{Storage, disk::Disk};
+use crate::types::Durability;
+
+/// Who writes and merges runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Background {
+    /// Two threads of each open chain: one writes runs, the other merges them.
+    #[default]
+    Threads,
+    /// Nobody, until [`crate::Chain::run_background_step`] is called. For simulations, where the order must be known.
+    Manual,
+}
+
+/// Settings of a store that is being opened.
+#[derive(Clone)]
+pub struct StoreOptions {
+    /// The bytes of anonymous memory that each open chain aims to stay below. Default: 512 MiB.
+    ///
+    /// Newest entries wait in memory for at most half of it; the rest is for writing and merging runs.
+    pub memory_limit: usize,
+    /// The durability of commits that do not ask for one. Default: [`Durability::Sync`].
+    pub durability: Durability,
+    /// The disk.
+    pub storage: Arc<dyn Storage>,
+    /// Clock, randomness and identity.
+    pub environment: Arc<dyn Environment>,
+    /// Who does the work in the background.
+    pub background: Background,
+}
+
+/// Below this a delta holds next to nothing.
+const SMALLEST_DELTA: usize = 4 << 10;
+/// Above this a larger delta gains nothing, and takes longer to replay.
+const LARGEST_DELTA: usize = 64 << 20;
+
+impl StoreOptions {
+    /// The defaults, on the operating system's disk.
+    ///
+    /// # Errors
+    /// When the operating system gives no randomness.
+    pub fn new() -> Result<StoreOptions> {
+        let system = System::new().map_err(|source| Error::io("random numbers", source))?;
+        Ok(StoreOptions {
+            memory_limit: 512 << 20,
+            durability: Durability::default(),
+            storage: Arc::new(Disk::new()),
+            environment: Arc::new(system),
+            background: Background::default(),
+        })
+    }
+
+    /// With this default durability.
+    #[must_use]
+    pub fn durability(mut self, level: Durability) -> StoreOptions {
+        self.durability = level;
+        self
+    }
+
+    /// With this memory limit, in bytes.
+    #[must_use]
+    pub fn memory_limit(mut self, bytes: usize) -> StoreOptions {
+        self.memory_limit = bytes;
+        self
+    }
+
+    /// The bytes at which a delta is frozen.
+    pub(crate) fn delta_bytes(&self) -> usize {
+        (self.memory_limit / 8).clamp(SMALLEST_DELTA, LARGEST_DELTA)
+    }
+}

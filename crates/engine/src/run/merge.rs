@@ -1,0 +1,343 @@
+//! Merging: neighbouring runs become one.
+//!
+//! | in the inputs | in the output |
+//! |---|---|
+//! | live | live; its hint refreshed from the versions in newer inputs |
+//! | live, born before a clear within the output's stretch | past, ended at that clear |
+//! | live in one, its kill in a newer one | past |
+//! | kill alone | kill: its birth is in a still older run |
+//! | past, version | the same |
+//! | entries of a dropped index | nothing |
+//!
+//! All inputs' sections of one index are walked side by side, in the order of (key, birth), so that a kill comes
+//! together with its birth. The output has up to three sections for the index, which are written one after another: the
+//! walk that writes the live entries counts what the other two will get, and each of these is a walk of its own, made
+//! only when there is something for it. So memory holds a cursor an input and the writer's buffers, whatever the size.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering as Atomic};
+
+use super::block::Entry;
+use super::{Cursor, Run, RunSummary, RunWriter, Section, SectionId, SectionKind, key_hash};
+use crate::error::{Error, Result};
+use crate::types::{Birth, GroupingId, Height, IndexId, VersionKind};
+
+/// How often a merge looks whether it should stop, in entries.
+const STOP_INTERVAL: u32 = 4096;
+
+/// What a merge must know beside its inputs.
+pub struct MergeRules<'a> {
+    /// The heights at which each grouping was cleared, ascending. Those above the output's end are not applied.
+    pub clears: &'a BTreeMap<GroupingId, Vec<Height>>,
+    /// Indexes that were dropped: their entries are left out.
+    pub dropped: &'a BTreeSet<(GroupingId, IndexId)>,
+    /// Set to end the merge early.
+    pub stop: &'a AtomicBool,
+}
+
+/// Merges neighbouring runs, oldest first, into the one that `writer` makes; its meta should be
+/// [`RunMeta::union`](super::RunMeta::union) of theirs. `None` when it was stopped. In this case, and after an error, the
+/// caller removes what was written.
+///
+/// # Errors
+/// [`Error::Damaged`] when an input is, [`Error::Io`], [`Error::NoSpace`].
+pub fn merge(
+    inputs: &[Arc<Run>],
+    writer: RunWriter,
+    rules: &MergeRules<'_>,
+) -> Result<Option<RunSummary>> {
+    let mut merge = Merge {
+        inputs,
+        writer,
+        rules,
+        until_stop_check: STOP_INTERVAL,
+    };
+    for input in inputs {
+        for mark in input.marks()?.iter() {
+            merge.writer.push_mark(mark)?;
+        }
+    }
+    let orderings: BTreeSet<(GroupingId, IndexId)> = inputs
+        .iter()
+        .flat_map(|input| input.sections())
+        .map(|section| (section.id().grouping, section.id().index))
+        .filter(|ordering| !rules.dropped.contains(ordering))
+        .collect();
+    for (grouping, index) in orderings {
+        let completed = if index == IndexId::UNITS {
+            merge.versions(grouping)?
+        } else {
+            merge.index(grouping, index)?
+        };
+        if !completed {
+            return Ok(None);
+        }
+    }
+    merge.writer.finish().map(Some)
+}
+
+struct Merge<'a> {
+    inputs: &'a [Arc<Run>],
+    writer: RunWriter,
+    rules: &'a MergeRules<'a>,
+    until_stop_check: u32,
+}
+
+/// What a walk over an index has seen, beside what it wrote.
+#[derive(Default)]
+struct Seen {
+    kills: u64,
+    past: u64,
+}
+
+impl Merge<'_> {
+    fn stopped(&mut self) -> bool {
+        self.until_stop_check -= 1;
+        if self.until_stop_check > 0 {
+            return false;
+        }
+        self.until_stop_check = STOP_INTERVAL;
+        self.rules.stop.load(Atomic::Relaxed)
+    }
+
+    /// Merges the versions of a grouping; `false` when stopped.
+    fn versions(&mut self, grouping: GroupingId) -> Result<bool> {
+        const KIND: SectionKind = SectionKind::Versions;
+        let id = SectionId::versions(grouping);
+        let mut walk = Walk::new(self.inputs, &[id])?;
+        self.writer.begin_section(id)?;
+        while let Some(first) = walk.first() {
+            if !self.writer.try_push(KIND, &first.cursor.entry())? {
+                return Err(first.out_of_order());
+            }
+            walk.advance()?;
+            if self.stopped() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Merges the sections of an index; `false` when stopped.
+    fn index(&mut self, grouping: GroupingId, index: IndexId) -> Result<bool> {
+        let inputs = self.inputs;
+        let hints = Hints::new(inputs, grouping);
+        let end = self.writer.meta().end;
+        let clears: Vec<Height> = match self.rules.clears.get(&grouping) {
+            Some(clears) => clears.iter().copied().filter(|&at| at <= end).collect(),
+            None => Vec::new(),
+        };
+        let clears = Clears(clears);
+        let live = SectionId::live(grouping, index);
+        let kills = SectionId::kills(grouping, index);
+        let past = SectionId::past(grouping, index);
+
+        let Some(seen) = self.walk_index(&[live, kills], live, &clears, &hints)? else {
+            return Ok(false);
+        };
+        if seen.kills > 0
+            && self
+                .walk_index(&[live, kills], kills, &clears, &hints)?
+                .is_none()
+        {
+            return Ok(false);
+        }
+        let has_past = inputs.iter().any(|input| input.section(past).is_some());
+        let walked = match (seen.past > 0, has_past) {
+            (true, _) => self.walk_index(&[live, kills, past], past, &clears, &hints)?,
+            (false, true) => self.walk_index(&[past], past, &clears, &hints)?,
+            (false, false) => Some(seen),
+        };
+        Ok(walked.is_some())
+    }
+
+    /// Walks over the sections `from` of all inputs, and writes what belongs to section `to`; `None` when stopped.
+    fn walk_index(
+        &mut self,
+        from: &[SectionId],
+        to: SectionId,
+        clears: &Clears,
+        hints: &Hints<'_>,
+    ) -> Result<Option<Seen>> {
+        let mut walk = Walk::new(self.inputs, from)?;
+        let mut seen = Seen::default();
+        self.writer.begin_section(to)?;
+        while let Some(first) = walk.first() {
+            let second = walk.second_if_equal();
+            let mut entry = first.cursor.entry();
+            let mut outcome = first.cursor.id().kind;
+            match (outcome, second.map(|second| second.cursor.id().kind)) {
+                (_, None) => {}
+                (SectionKind::Live, Some(SectionKind::Kills)) => {
+                    entry.end = second.map_or(Height::MAX, |kill| kill.cursor.end());
+                }
+                (SectionKind::Kills, Some(SectionKind::Live)) => {
+                    let end = entry.end;
+                    entry = second.map_or(entry, |live| live.cursor.entry());
+                    entry.end = end;
+                }
+                _ => return Err(first.out_of_order()),
+            }
+            let is_born = second.is_some() || outcome == SectionKind::Live;
+            if is_born && let Some(clear) = clears.after(entry.birth.height) {
+                entry.end = match second {
+                    Some(_) => entry.end.min(clear),
+                    None => clear,
+                };
+                outcome = SectionKind::Past;
+            } else if second.is_some() {
+                outcome = SectionKind::Past;
+            }
+            match outcome {
+                SectionKind::Kills => seen.kills += 1,
+                SectionKind::Past => seen.past += 1,
+                _ => {}
+            }
+            if outcome == to.kind {
+                if outcome == SectionKind::Live {
+                    hints.refresh(first.input, &mut entry)?;
+                }
+                if !self.writer.try_push(outcome, &entry)? {
+                    return Err(first.out_of_order());
+                }
+            }
+            let pair = second.is_some();
+            walk.advance()?;
+            if pair {
+                walk.advance()?;
+            }
+            if self.stopped() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(seen))
+    }
+}
+
+/// The heights at which a grouping was cleared, ascending.
+struct Clears(Vec<Height>);
+
+impl Clears {
+    /// The first clear that ends what was born at `birth`.
+    #[inline]
+    fn after(&self, birth: Height) -> Option<Height> {
+        if self.0.last().is_none_or(|&last| last <= birth) {
+            return None;
+        }
+        let number = self.0.partition_point(|&clear| clear <= birth);
+        self.0.get(number).copied()
+    }
+}
+
+/// The versions of a grouping's units in all inputs, to refresh the hints of live entries with.
+struct Hints<'a>(Vec<Option<Section<'a>>>);
+
+impl<'a> Hints<'a> {
+    fn new(inputs: &'a [Arc<Run>], grouping: GroupingId) -> Hints<'a> {
+        let id = SectionId::versions(grouping);
+        Hints(inputs.iter().map(|input| input.section(id)).collect())
+    }
+
+    /// The hint of an entry of input `input` is right as of its end: newer versions can only be in newer inputs.
+    #[inline]
+    fn refresh(&self, input: usize, entry: &mut Entry<'_>) -> Result<()> {
+        let newer = &self.0[input + 1..];
+        if newer.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        let hash = key_hash(entry.unit);
+        for versions in newer.iter().rev().flatten() {
+            if !versions.may_contain(hash) {
+                continue;
+            }
+            if let Some(found) = versions.find_version(entry.unit, Height::MAX)? {
+                let version = Birth::new(found.height, found.place);
+                // A deleted unit has no live entries; a version older than the hint is from before an index's creation.
+                if version > entry.version && found.kind != VersionKind::Deleted {
+                    entry.version = version;
+                    entry.position = found.position;
+                }
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A cursor, and which input it is of.
+struct Source {
+    input: usize,
+    cursor: Cursor,
+}
+
+impl Source {
+    fn order(&self, other: &Source) -> Ordering {
+        let kind = self.cursor.id().kind;
+        kind.compare(
+            (self.cursor.key(), self.cursor.birth()),
+            (other.cursor.key(), other.cursor.birth()),
+        )
+    }
+
+    fn out_of_order(&self) -> Error {
+        self.cursor
+            .run()
+            .damaged(0, "events that are to be merged contradict each other")
+    }
+}
+
+/// Cursors side by side: the one with the lowest entry is first, and the others are sorted behind it.
+struct Walk {
+    sources: Vec<Source>,
+}
+
+impl Walk {
+    fn new(inputs: &[Arc<Run>], ids: &[SectionId]) -> Result<Walk> {
+        let mut sources = Vec::new();
+        for (input, run) in inputs.iter().enumerate() {
+            for section in ids.iter().filter_map(|&id| run.section(id)) {
+                let mut cursor = run.cursor(section);
+                cursor.seek_first()?;
+                sources.push(Source { input, cursor });
+            }
+        }
+        sources.sort_by(Source::order);
+        Ok(Walk { sources })
+    }
+
+    #[inline]
+    fn first(&self) -> Option<&Source> {
+        self.sources.first()
+    }
+
+    /// The second, if it has the same key and birth as the first.
+    #[inline]
+    fn second_if_equal(&self) -> Option<&Source> {
+        let [first, second, ..] = self.sources.as_slice() else {
+            return None;
+        };
+        (first.cursor.birth() == second.cursor.birth() && first.cursor.key() == second.cursor.key())
+            .then_some(second)
+    }
+
+    /// Moves the first cursor on, and to its place among the others.
+    #[inline]
+    fn advance(&mut self) -> Result<()> {
+        let first = &mut self.sources[0].cursor;
+        first.next()?;
+        if !first.valid() {
+            self.sources.remove(0);
+            return Ok(());
+        }
+        let mut at = 0;
+        while let [this, next, ..] = &self.sources[at..]
+            && this.order(next) == Ordering::Greater
+        {
+            self.sources.swap(at, at + 1);
+            at += 1;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,283 @@
+//! An open run: a mapped file, and bits that remember which parts of it were checked.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::checked::Checked;
+use super::directory::{self, RECORD, SectionRecord};
+use super::file::{self, FOOTER, Footer, HEADER, HeaderError};
+use super::marks::{MARK, Marks};
+use super::{Cursor, RunCounts, RunMeta, Section, SectionId};
+use crate::error::{Error, Result};
+use crate::storage::{File, Mapping};
+
+/// An open run. Any number of threads may read it.
+pub struct Run {
+    path: PathBuf,
+    bytes: Mapping,
+    meta: RunMeta,
+    footer: Footer,
+    crc_seed: u32,
+    pub(super) blocks_checked: Checked,
+    pub(super) pages_checked: Checked,
+    pub(super) indexes_checked: Checked,
+    marks_checked: Checked,
+}
+
+impl Run {
+    /// Opens a run: maps the file, and checks its header, footer and directory.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when these are not what was written, [`Error::Format`] when the file is no run or of a newer
+    /// format, [`Error::Io`].
+    pub fn open(file: Arc<dyn File>, path: impl Into<PathBuf>) -> Result<Arc<Run>> {
+        let path = path.into();
+        let bytes = map(&*file, &path)?;
+        let damaged = |offset: usize, what: &str| Error::Damaged {
+            path: path.clone(),
+            offset: offset as u64,
+            what: what.to_owned(),
+        };
+        let (Some(header), Some(footer), true) = (
+            bytes.first_chunk::<HEADER>(),
+            bytes.last_chunk::<FOOTER>(),
+            bytes.len() >= HEADER + FOOTER,
+        ) else {
+            return Err(damaged(0, "the run is cut short"));
+        };
+        let (meta, crc_seed) = file::decode_header(header).map_err(|error| match error {
+            HeaderError::Format(what) => Error::Format {
+                path: path.clone(),
+                what,
+            },
+            HeaderError::Damaged => damaged(0, "the run's header does not fit its checksum"),
+        })?;
+        let footer_at = bytes.len() - FOOTER;
+        let Some(footer) = Footer::decode(footer, crc_seed) else {
+            return Err(damaged(
+                footer_at,
+                "the run's footer does not fit its checksum",
+            ));
+        };
+        let Some(directory) = directory_of(&bytes, &footer) else {
+            return Err(damaged(footer_at, "the run's parts do not add up"));
+        };
+        let directory_at = footer.directory_at as usize;
+        if crc32c::crc32c_append(crc_seed, directory) != footer.directory_crc {
+            return Err(damaged(
+                directory_at,
+                "the run's directory does not fit its checksum",
+            ));
+        }
+        if !sections_fit(directory, &footer) {
+            return Err(damaged(
+                directory_at,
+                "a section lies outside of the run, or out of order",
+            ));
+        }
+        Ok(Arc::new(Run {
+            meta,
+            crc_seed,
+            blocks_checked: Checked::new(footer.blocks as usize),
+            pages_checked: Checked::new(footer.filter_pages as usize),
+            indexes_checked: Checked::new(footer.sections as usize),
+            marks_checked: Checked::new(1),
+            footer,
+            path,
+            bytes,
+        }))
+    }
+
+    /// Which part of which log this run was made from.
+    #[must_use]
+    pub fn meta(&self) -> &RunMeta {
+        &self.meta
+    }
+
+    /// How many entries of each kind there are.
+    #[must_use]
+    pub fn counts(&self) -> &RunCounts {
+        &self.footer.counts
+    }
+
+    /// The file's size.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// The file's path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The section with this id; `None` when it has no entries.
+    #[must_use]
+    pub fn section(&self, id: SectionId) -> Option<Section<'_>> {
+        let directory = self.directory();
+        let (mut low, mut high) = (0, self.section_count());
+        while low < high {
+            let middle = low.midpoint(high);
+            let found = directory::record_id(&directory[RECORD * middle..][..RECORD])?;
+            match found.cmp(&id) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Equal => return self.section_number(middle),
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+
+    /// All sections, in the order of their ids.
+    pub fn sections(&self) -> impl Iterator<Item = Section<'_>> {
+        (0..self.section_count()).filter_map(|number| self.section_number(number))
+    }
+
+    /// A cursor over a section of this run. It stands nowhere until it is moved.
+    #[must_use]
+    pub fn cursor(self: &Arc<Self>, section: Section<'_>) -> Cursor {
+        assert!(
+            std::ptr::eq(section.run(), &raw const **self),
+            "a section of another run"
+        );
+        Cursor::new(Arc::clone(self), &section)
+    }
+
+    /// The run's marks.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub fn marks(&self) -> Result<Marks<'_>> {
+        let marks = &self.bytes[HEADER..][..self.footer.marks as usize * MARK];
+        let passes = self.marks_checked.passes(0, || {
+            crc32c::crc32c_append(self.crc_seed, marks) == self.footer.marks_crc
+        });
+        if !passes {
+            return Err(self.damaged(HEADER, "the run's marks do not fit their checksum"));
+        }
+        Ok(Marks(marks))
+    }
+
+    /// Reads and checks every byte.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] with the first thing that is not what was written.
+    pub fn verify(self: &Arc<Self>) -> Result<()> {
+        self.marks()?;
+        for section in self.sections() {
+            section.verify_filter()?;
+            let mut cursor = self.cursor(section);
+            cursor.seek_first()?;
+            let mut entries = 0;
+            while cursor.valid() {
+                entries += 1;
+                cursor.next()?;
+            }
+            if entries != section.len() {
+                let what = format!("a section of {} entries has {entries}", section.len());
+                return Err(self.damaged(section.record().blocks_at as usize, what));
+            }
+        }
+        Ok(())
+    }
+
+    fn section_count(&self) -> usize {
+        self.footer.sections as usize
+    }
+
+    fn directory(&self) -> &[u8] {
+        &self.bytes[self.footer.directory_at as usize..]
+    }
+
+    pub(super) fn section_number(&self, number: usize) -> Option<Section<'_>> {
+        let record = self.directory()[RECORD * number..].get(..RECORD)?;
+        Some(Section::new(self, number, SectionRecord::decode(record)?))
+    }
+
+    /// The whole file.
+    #[inline]
+    pub(super) fn file(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The seed of a CRC: parts of another run, or from another place, do not pass.
+    #[inline]
+    pub(super) fn crc_seed(&self, offset: usize) -> u32 {
+        crc_seed(self.crc_seed, offset as u64)
+    }
+
+    #[cold]
+    pub(super) fn damaged(&self, offset: usize, what: impl Into<String>) -> Error {
+        Error::Damaged {
+            path: self.path.clone(),
+            offset: offset as u64,
+            what: what.into(),
+        }
+    }
+}
+
+/// The seed of the CRC of what is at `offset`.
+#[inline]
+pub(super) fn crc_seed(header_crc: u32, offset: u64) -> u32 {
+    header_crc ^ offset as u32 ^ (offset >> 32) as u32
+}
+
+fn map(file: &dyn File, path: &Path) -> Result<Mapping> {
+    let len = file.len().map_err(|source| Error::io(path, source))?;
+    let len = usize::try_from(len).map_err(|_| Error::Format {
+        path: path.to_owned(),
+        what: format!("{len} bytes are more than this machine can map"),
+    })?;
+    let mapped = file
+        .map(0, len, false)
+        .map_err(|source| Error::io(path, source))?;
+    if let Some(mapping) = mapped {
+        return Ok(mapping);
+    }
+    let mut bytes = vec![0; len];
+    let read = file
+        .read_at(&mut bytes, 0)
+        .map_err(|source| Error::io(path, source))?;
+    bytes.truncate(read);
+    Ok(Mapping::new(bytes))
+}
+
+/// The directory, if header, marks, directory and footer fill the file as the footer says.
+fn directory_of<'a>(bytes: &'a [u8], footer: &Footer) -> Option<&'a [u8]> {
+    let marks_end = footer
+        .marks
+        .checked_mul(MARK as u64)?
+        .checked_add(HEADER as u64)?;
+    let directory_len = footer.sections.checked_mul(RECORD as u64)?;
+    let directory_end = footer.directory_at.checked_add(directory_len)?;
+    if footer.directory_at < marks_end || directory_end != (bytes.len() - FOOTER) as u64 {
+        return None;
+    }
+    // Each block has at least its trailer, each page of a filter at least a line: so the bits stay few.
+    let most = bytes.len() as u64 / 8;
+    if footer.blocks > most || footer.filter_pages > most {
+        return None;
+    }
+    Some(&bytes[footer.directory_at as usize..directory_end as usize])
+}
+
+fn sections_fit(directory: &[u8], footer: &Footer) -> bool {
+    let (mut blocks, mut pages, mut before) = (0, 0, None);
+    for record in directory.chunks_exact(RECORD) {
+        let Some(section) = SectionRecord::decode(record) else {
+            return false;
+        };
+        if !section.fits(footer.directory_at)
+            || before.is_some_and(|before| before >= section.id)
+            || section.blocks_before != blocks
+            || section.pages_before != pages
+        {
+            return false;
+        }
+        before = Some(section.id);
+        blocks += section.blocks;
+        pages += section.filter_pages();
+    }
+    blocks == footer.blocks && pages == footer.filter_pages
+}
