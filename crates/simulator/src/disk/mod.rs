@@ -136,12 +136,12 @@ impl SimulatedDisk {
         self.state.lock().faults.fired().clone()
     }
 
-    /// The number of faults that have happened, writes on a full disk included: whoever compares it before and after
-    /// knows whether a failure had a cause.
+    /// The number of faults that have happened, those of a full disk included: whoever compares it before and after knows
+    /// whether a failure had a cause.
     #[must_use]
     pub fn misfortunes(&self) -> u64 {
         let state = self.state.lock();
-        let full = state.events().get("write on a full disk").copied();
+        let full = state.events().get("full disk").copied();
         state.faults.fired().values().sum::<u64>() + full.unwrap_or(0)
     }
 

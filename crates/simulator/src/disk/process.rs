@@ -89,6 +89,7 @@ impl Storage for Process {
                 OpenMode::Read | OpenMode::Write => state.tree.find_file(path)?,
                 OpenMode::CreateNew => {
                     if state.free() == 0 {
+                        state.count("full disk", 1);
                         return Err(no_space());
                     }
                     state.tree.create(path)?
@@ -212,7 +213,7 @@ impl File for Handle {
         if len as u64 > room && offset + len as u64 > old {
             len = room as usize;
             result = result.and(Err(no_space()));
-            state.count("write on a full disk", 1);
+            state.count("full disk", 1);
         }
         if len > 0 {
             let image = &mut state.tree.file(self.node).image;

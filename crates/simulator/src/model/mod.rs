@@ -63,12 +63,15 @@ impl Model {
         Height(self.commits.len() as u64)
     }
 
-    /// Adds a commit.
+    /// Adds a commit. Each change has a place in it, and so has the coming to be of a grouping that is written to first.
     pub fn commit(&mut self, operations: Vec<(String, Operation)>) -> Height {
         let height = self.height().next();
         let mut state = State::clone(self.newest());
-        for (place, (grouping, operation)) in operations.iter().enumerate() {
-            state.apply(Birth::new(height, place as u32), grouping, operation);
+        let mut place = 0;
+        for (grouping, operation) in &operations {
+            place += u32::from(!state.groupings.contains_key(grouping));
+            state.apply(Birth::new(height, place), grouping, operation);
+            place += 1;
         }
         self.commits.push(Commit { operations, time: None });
         self.states.push(Arc::new(state));
@@ -104,15 +107,17 @@ impl Model {
         *self.commits[height.0 as usize - 1].time.get_or_insert(time) == time
     }
 
-    /// The versions of a unit, oldest first.
+    /// The versions of a unit, oldest first. A clear shows as a deletion of the units that were there.
     #[must_use]
     pub fn versions(&self, grouping: &str, unit: &UnitKey) -> Vec<Version> {
         let mut versions: Vec<Version> = Vec::new();
         for (height, commit) in (1..).map(Height).zip(&self.commits) {
             for (_, operation) in commit.operations.iter().filter(|(of, _)| of == grouping) {
+                let exists = versions.last().is_some_and(|version| version.content.is_some());
                 let content = match operation {
                     Operation::Put(key, content) if key == unit => Some(content.clone()),
                     Operation::Delete(key) if key == unit => None,
+                    Operation::Clear if exists => None,
                     _ => continue,
                 };
                 versions.push(Version { height, content });

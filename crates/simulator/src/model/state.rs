@@ -136,11 +136,12 @@ impl Grouping {
         }
     }
 
-    /// The unique index that forbids `content` for unit `key`, because another unit has that index key.
-    pub fn forbidding_index(&self, key: &UnitKey, content: &Content) -> Option<&str> {
-        self.indexes.iter().find_map(|(name, index)| {
-            let index_key = index.spec.key(content).filter(|_| index.spec.unique)?;
-            index.other_holder(&index_key, key).map(|_| name.as_str())
-        })
+    /// The unique indexes that forbid `content` for unit `key`, because another unit has that index key.
+    pub fn forbidding_indexes(&self, key: &UnitKey, content: &Content) -> Vec<String> {
+        let forbids = |index: &Index| {
+            let index_key = index.spec.key(content).filter(|_| index.spec.unique);
+            index_key.is_some_and(|index_key| index.other_holder(&index_key, key).is_some())
+        };
+        self.indexes.iter().filter(|(_, index)| forbids(index)).map(|(name, _)| name.clone()).collect()
     }
 }

@@ -100,9 +100,9 @@ fn a_unique_index_forbids_a_second_unit_with_its_key() {
     let unique = IndexSpec { unique: true, ..by_n(false) };
     commit(&mut model, &[Operation::CreateIndex("by n".to_owned(), unique), put("a", json(1))]);
     let grouping = &model.newest().groupings[GROUPING];
-    assert_eq!(grouping.forbidding_index(&b"b".to_vec(), &json(1)), Some("by n"));
-    assert_eq!(grouping.forbidding_index(&b"a".to_vec(), &json(1)), None);
-    assert_eq!(grouping.forbidding_index(&b"b".to_vec(), &json(2)), None);
+    assert_eq!(grouping.forbidding_indexes(&b"b".to_vec(), &json(1)), ["by n"]);
+    assert!(grouping.forbidding_indexes(&b"a".to_vec(), &json(1)).is_empty());
+    assert!(grouping.forbidding_indexes(&b"b".to_vec(), &json(2)).is_empty());
 }
 
 #[test]
@@ -111,9 +111,11 @@ fn versions_tell_the_history_of_a_unit() {
     commit(&mut model, &[put("a", json(1))]);
     commit(&mut model, &[put("b", json(1))]);
     commit(&mut model, &[Operation::Delete(b"a".to_vec())]);
+    commit(&mut model, &[Operation::Clear, put("a", json(2))]);
+    commit(&mut model, &[Operation::Clear]);
     let versions = model.versions(GROUPING, &b"a".to_vec());
-    let expected = [(1, Some(json(1))), (3, None)].map(|(h, content)| Version { height: Height(h), content });
-    assert_eq!(versions, expected);
+    let expected = [(1, Some(json(1))), (3, None), (4, Some(json(2))), (5, None)];
+    assert_eq!(versions, expected.map(|(h, content)| Version { height: Height(h), content }));
 }
 
 #[test]
