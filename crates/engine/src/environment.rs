@@ -1,5 +1,6 @@
 //! Time, randomness and identity come from outside the engine, so that a simulation can repeat a run to the byte.
 
+use std::hash::{BuildHasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
@@ -42,14 +43,27 @@ pub struct System {
 
 impl System {
     /// Reads the boot id and seeds the generator.
-    ///
-    /// # Errors
-    /// When the operating system gives no randomness.
-    pub fn new() -> std::io::Result<System> {
-        let mut seed = [0; 32];
-        getrandom::fill(&mut seed).map_err(std::io::Error::other)?;
-        Ok(System { random: Mutex::new(ChaCha8Rng::from_seed(seed)), boot_id: read_boot_id(), started: wall_clock() })
+    #[must_use]
+    pub fn new() -> System {
+        System { random: Mutex::new(ChaCha8Rng::from_seed(seed())), boot_id: read_boot_id(), started: wall_clock() }
     }
+}
+
+impl Default for System {
+    fn default() -> System {
+        System::new()
+    }
+}
+
+/// The operating system's randomness; should that fail, what the standard library got of it for its hash tables.
+fn seed() -> [u8; 32] {
+    let mut seed = [0; 32];
+    if getrandom::fill(&mut seed).is_err() {
+        for part in seed.chunks_exact_mut(8) {
+            part.copy_from_slice(&RandomState::new().hash_one(wall_clock()).to_le_bytes());
+        }
+    }
+    seed
 }
 
 impl Environment for System {

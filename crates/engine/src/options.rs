@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::environment::{Environment, System};
-use crate::error::{Error, Result};
 use crate::storage::{Storage, disk::Disk};
 use crate::types::Durability;
 
@@ -39,22 +38,20 @@ const SMALLEST_DELTA: usize = 4 << 10;
 /// Above this a larger delta gains nothing, and takes longer to replay.
 const LARGEST_DELTA: usize = 64 << 20;
 
-impl StoreOptions {
-    /// The defaults, on the operating system's disk.
-    ///
-    /// # Errors
-    /// When the operating system gives no randomness.
-    pub fn new() -> Result<StoreOptions> {
-        let system = System::new().map_err(|source| Error::io("random numbers", source))?;
-        Ok(StoreOptions {
+impl Default for StoreOptions {
+    /// The operating system's disk, and the defaults that the fields state.
+    fn default() -> StoreOptions {
+        StoreOptions {
             memory_limit: 512 << 20,
             durability: Durability::default(),
-            storage: Arc::new(Disk::new()),
-            environment: Arc::new(system),
+            storage: Disk::shared(),
+            environment: Arc::new(System::new()),
             background: Background::default(),
-        })
+        }
     }
+}
 
+impl StoreOptions {
     /// With this default durability.
     #[must_use]
     pub fn durability(mut self, level: Durability) -> StoreOptions {

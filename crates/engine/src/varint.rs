@@ -85,15 +85,9 @@ mod tests {
 
     #[test]
     fn edges_take_the_stated_bytes() {
-        for (value, expected) in [
-            (0, 1),
-            (127, 1),
-            (128, 2),
-            (16_383, 2),
-            (16_384, 3),
-            ((1 << 35) - 1, 5),
-            (u64::MAX, 10),
-        ] {
+        for (value, expected) in
+            [(0, 1), (127, 1), (128, 2), (16_383, 2), (16_384, 3), ((1 << 35) - 1, 5), (u64::MAX, 10)]
+        {
             let mut out = Vec::new();
             put(&mut out, value);
             assert_eq!((out.len(), len(value)), (expected, expected), "{value}");

@@ -52,11 +52,17 @@ pub(crate) struct GroupingEntry {
 }
 
 impl GroupingEntry {
-    fn new(id: GroupingId, name: String, created: Height, clears: Vec<Height>, indexes: Vec<IndexEntry>) -> Self {
+    pub(crate) fn new(
+        id: GroupingId,
+        name: String,
+        created: Height,
+        clears: Vec<Height>,
+        indexes: Vec<IndexEntry>,
+    ) -> Result<GroupingEntry> {
         let live = indexes.iter().filter(|index| index.dropped.is_none());
         let definitions: Vec<_> = live.map(|index| (index.id, index.definition.clone())).collect();
-        let extractor = KeyExtractor::new(&definitions);
-        GroupingEntry { id, name, created, clears, indexes, extractor }
+        let extractor = KeyExtractor::new(&definitions)?;
+        Ok(GroupingEntry { id, name, created, clears, indexes, extractor })
     }
 
     /// The newest clear at or below `height`: what is older is not visible there.
@@ -81,10 +87,10 @@ impl GroupingEntry {
         Some(&self.indexes[at])
     }
 
-    fn changed(&self, change: impl FnOnce(&mut Vec<Height>, &mut Vec<IndexEntry>)) -> Arc<GroupingEntry> {
+    fn changed(&self, change: impl FnOnce(&mut Vec<Height>, &mut Vec<IndexEntry>)) -> Result<Arc<GroupingEntry>> {
         let (mut clears, mut indexes) = (self.clears.clone(), self.indexes.clone());
         change(&mut clears, &mut indexes);
-        Arc::new(GroupingEntry::new(self.id, self.name.clone(), self.created, clears, indexes))
+        GroupingEntry::new(self.id, self.name.clone(), self.created, clears, indexes).map(Arc::new)
     }
 }
 
@@ -131,7 +137,7 @@ impl Catalog {
             return Err(Error::Invalid(format!("grouping {name:?} cannot have number {}", id.0)));
         }
         self.by_name.insert(name.to_owned(), id);
-        let entry = GroupingEntry::new(id, name.to_owned(), at, Vec::new(), Vec::new());
+        let entry = GroupingEntry::new(id, name.to_owned(), at, Vec::new(), Vec::new())?;
         self.groupings.push(Arc::new(entry));
         Ok(())
     }
@@ -154,6 +160,41 @@ impl Catalog {
     /// An index got the entries of the units that were there.
     pub(crate) fn index_filled(&mut self, grouping: GroupingId, id: IndexId) -> Result<()> {
         self.change_index(grouping, id, |index| index.filled = true)
+    }
+
+    /// Says that an index is filled, if it is the one that was defined at `since`.
+    pub(crate) fn index_filled_if(&mut self, id: IndexId, since: Height) -> Result<()> {
+        let has_it = |grouping: &&Arc<GroupingEntry>| {
+            grouping.index_by_id(id).is_some_and(|index| index.since == since && !index.filled)
+        };
+        match self.groupings.iter().find(has_it).map(|grouping| grouping.id) {
+            Some(grouping) => self.index_filled(grouping, id),
+            None => Ok(()),
+        }
+    }
+
+    /// The filled indexes, with the heights of their definitions.
+    pub(crate) fn filled(&self) -> impl Iterator<Item = (IndexId, Height)> {
+        let indexes = self.groupings.iter().flat_map(|grouping| &grouping.indexes);
+        indexes.filter(|index| index.filled).map(|index| (index.id, index.since))
+    }
+
+    /// The catalog as it was after the commit at `height`.
+    pub(crate) fn up_to(&self, height: Height) -> Result<Catalog> {
+        let mut catalog = Catalog::default();
+        for grouping in self.groupings.iter().filter(|grouping| grouping.created <= height) {
+            let clears = grouping.clears.iter().copied().filter(|clear| *clear <= height).collect();
+            let mut indexes = grouping.indexes.clone();
+            indexes.retain(|index| index.since <= height);
+            for index in &mut indexes {
+                index.dropped = index.dropped.filter(|dropped| *dropped <= height);
+                catalog.next_index = catalog.next_index.max(index.id.0);
+            }
+            let entry = GroupingEntry::new(grouping.id, grouping.name.clone(), grouping.created, clears, indexes)?;
+            catalog.by_name.insert(grouping.name.clone(), grouping.id);
+            catalog.groupings.push(Arc::new(entry));
+        }
+        Ok(catalog)
     }
 
     /// A grouping was cleared.
@@ -183,7 +224,7 @@ impl Catalog {
             .groupings
             .get_mut(at)
             .ok_or_else(|| Error::Invalid(format!("there is no grouping number {}", grouping.0)))?;
-        *entry = entry.changed(change);
+        *entry = entry.changed(change)?;
         Ok(())
     }
 
@@ -254,9 +295,24 @@ fn decode(bytes: &[u8]) -> Option<Catalog> {
         }
         let id = GroupingId(u32::try_from(id).ok()?);
         catalog.by_name.insert(name.clone(), id);
-        catalog.groupings.push(Arc::new(GroupingEntry::new(id, name, created, clears, indexes)));
+        catalog.groupings.push(Arc::new(GroupingEntry::new(id, name, created, clears, indexes).ok()?));
     }
     input.is_empty().then_some(catalog)
+}
+
+/// What the log keeps of an index's definition: the name (its length, its bytes), then the definition's own form.
+pub(crate) fn encode_definition(name: &str, definition: &IndexDefinition) -> Vec<u8> {
+    let mut out = Vec::new();
+    put_bytes(&mut out, name.as_bytes());
+    out.extend_from_slice(&definition.encode());
+    out
+}
+
+/// The name and definition of [`encode_definition`].
+pub(crate) fn decode_definition(mut bytes: &[u8]) -> Result<(String, IndexDefinition)> {
+    let name = get_text(&mut bytes);
+    let name = name.ok_or_else(|| Error::Invalid("an index's definition in the log has no name".to_owned()))?;
+    Ok((name, IndexDefinition::decode(bytes)?))
 }
 
 fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {

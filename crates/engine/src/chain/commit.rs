@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering as Atomic;
 
 use super::Shared;
-use super::catalog::{GroupingEntry, IndexEntry};
+use super::catalog::{GroupingEntry, IndexEntry, encode_definition};
 use super::derive::{Changes, Old};
 use super::index_scan::IndexScan;
 use super::range::Range;
@@ -28,7 +28,7 @@ use crate::delta::{Delta, Mark, NewVersion};
 use crate::error::{Error, Result};
 use crate::index::{IndexDefinition, KeySet, validate_json};
 use crate::limits;
-use crate::log::{FrameBuilder, FrameStart, Previous};
+use crate::log::{Appended, CommitMeta, FrameBuilder, Log, LogPoint, Previous};
 use crate::types::{Birth, Durability, GroupingId, Height, IndexId, Position, VersionKind};
 use crate::unit::{Committed, Content, WriteOptions};
 
@@ -89,29 +89,63 @@ impl Shared {
         actor: Option<&str>,
         options: WriteOptions,
     ) -> Result<Committed> {
+        self.background.check_room()?;
+        let (committed, log_bytes) = self.prepare_and_commit(None, steps, actor, options)?;
+        if self.level_of(options) == Durability::Sync {
+            self.wait_until_synced(committed.height)?;
+        }
+        self.background.pause_writer(log_bytes);
+        Ok(committed)
+    }
+
+    /// Commits while the caller holds the writer's lock.
+    pub(crate) fn commit_locked(
+        self: &Arc<Self>,
+        writer: &mut Writer,
+        steps: &[Step<'_>],
+        options: WriteOptions,
+    ) -> Result<Committed> {
+        let (committed, _) = self.prepare_and_commit(Some(writer), steps, None, options)?;
+        if self.level_of(options) == Durability::Sync {
+            self.wait_until_synced(committed.height)?;
+        }
+        Ok(committed)
+    }
+
+    fn level_of(&self, options: WriteOptions) -> Durability {
+        options.durability.unwrap_or(self.options.durability)
+    }
+
+    /// Gives the commit, and the bytes that it added to the log.
+    fn prepare_and_commit(
+        self: &Arc<Self>,
+        writer: Option<&mut Writer>,
+        steps: &[Step<'_>],
+        actor: Option<&str>,
+        options: WriteOptions,
+    ) -> Result<(Committed, usize)> {
         if steps.is_empty() {
             return Err(Error::Invalid("a commit needs at least one operation".to_owned()));
         }
         check_count(steps.len(), limits::OPERATIONS_PER_COMMIT)?;
-        let level = options.durability.unwrap_or(self.options.durability);
-        let (committed, pause) = PREPARED.with_borrow_mut(|prepared| {
+        PREPARED.with_borrow_mut(|prepared| {
             if prepared.len() < steps.len() {
                 prepared.resize_with(steps.len(), Prepared::default);
             }
-            for (step, prepared) in steps.iter().zip(prepared.iter_mut()) {
-                self.prepare(step, prepared)?;
-            }
-            let outcome = self.commit_prepared(steps, prepared, actor, level, options.report_duplicates);
+            let outcome = (|| {
+                for (step, prepared) in steps.iter().zip(prepared.iter_mut()) {
+                    self.prepare(step, prepared)?;
+                }
+                let (level, report) = (self.level_of(options), options.report_duplicates);
+                match writer {
+                    Some(writer) => self.commit_prepared(writer, steps, prepared, actor, level, report),
+                    None => self.commit_prepared(&mut self.writer.lock(), steps, prepared, actor, level, report),
+                }
+            })();
             prepared.truncate(KEPT);
             prepared.iter_mut().for_each(|prepared| prepared.grouping = None);
             outcome
-        })?;
-        match level {
-            Durability::Sync => self.wait_until_synced(committed.height)?,
-            Durability::Process | Durability::Buffered => {}
-        }
-        self.background.pause_writer(pause);
-        Ok(committed)
+        })
     }
 
     /// What can be done before the lock is taken.
@@ -137,49 +171,61 @@ impl Shared {
 
     fn commit_prepared(
         self: &Arc<Self>,
+        writer: &mut Writer,
         steps: &[Step<'_>],
         prepared: &mut [Prepared],
         actor: Option<&str>,
         level: Durability,
         report_duplicates: bool,
     ) -> Result<(Committed, usize)> {
-        let mut guard = self.writer.lock();
-        let writer = &mut *guard;
         if let Some(why) = &writer.closed {
             return Err(Error::ReadOnly(why.clone()));
         }
         if report_duplicates {
-            self.count_key_values(writer);
+            self.count_all_key_values();
         }
         let height = writer.height.next();
         let view = self.view();
-        let start = FrameStart {
-            height,
-            now: self.options.environment.now(),
-            durability: level,
-            synced: self.gate.synced(),
-            actor,
-            commit_id: None,
-        };
-        writer.builder.begin(&start)?;
+        let now = self.options.environment.now();
+        writer.builder.begin(&CommitMeta { height, now, durability: level, actor, commit_id: None })?;
         let mut pending = Pending::new(steps.len() > 1);
         let mut duplicates = false;
         for (step, prepared) in steps.iter().zip(prepared.iter_mut()) {
-            duplicates |= self.check(step, prepared, height, &view, &mut writer.builder, &mut pending, report_duplicates)?;
+            duplicates |=
+                self.check(step, prepared, height, &view, &mut writer.builder, &mut pending, report_duplicates)?;
         }
-        let appended = self.log.append(&mut writer.builder, level == Durability::Buffered)?;
-        assert!(appended.height == height, "the log is at {}, the writer at {height}", appended.height);
+        let before = self.log.newest().offset;
+        let end = match self.log.append(&mut writer.builder)? {
+            Appended::At(end) => end,
+            Appended::Conflict { newest } => {
+                unreachable!("the log is at height {newest}, the holder of its lock at {}", writer.height)
+            }
+        };
         writer.height = height;
         for (step, prepared) in steps.iter().zip(prepared.iter()) {
-            self.apply(step, prepared, height, &view.active, &writer.builder)?;
+            self.apply(step, prepared, end, &view.active, &writer.builder)?;
         }
-        let frame_bytes = (appended.end - appended.start) as usize;
-        view.active.finish_commit(Mark { height, end: appended.end, time: appended.time });
+        view.active.finish_commit(Mark { height, end: end.offset, time: end.time });
         if level != Durability::Sync {
             self.publish(height);
         }
-        self.freeze_if_full(&view.active, writer);
-        Ok((Committed { height, duplicates }, frame_bytes))
+        if self.is_full(&view.active) {
+            self.freeze(end);
+            self.flush_if_alone()?;
+        }
+        Ok((Committed { height, duplicates }, (end.offset - before) as usize))
+    }
+
+    /// Whether a delta is to be frozen: it has its share of memory, or of the log that a recovery would have to read.
+    pub(crate) fn is_full(&self, delta: &Delta) -> bool {
+        delta.bytes() >= self.options.delta_bytes() || delta.log_bytes() >= MOST_LOG_BYTES
+    }
+
+    /// From now on deltas count the key values of all indexes, so that duplicates are found without sorting.
+    fn count_all_key_values(&self) {
+        if !self.counts_all.swap(true, Atomic::Relaxed) && !self.view().active.counts_all() {
+            self.renew_active(self.log.newest());
+        }
     }
 
     /// Checks one operation and adds it to the frame. Tells whether it makes a duplicate.
@@ -197,7 +243,7 @@ impl Shared {
         match step {
             Step::Unit { grouping, key, content, condition } => {
                 let grouping = self.grouping_for_write(grouping, prepared, content.as_ref(), builder, pending)?;
-                let place = builder.next_place();
+                let place = builder.count();
                 let birth = Birth::new(height, place);
                 prepared.place = place;
                 let before = height_before(height);
@@ -214,26 +260,25 @@ impl Shared {
                     duplicates = self.check_new_keys(&grouping, prepared, before, view, pending, report_duplicates)?;
                 }
                 pending.add(prepared);
-                let births;
-                let previous = match &previous {
-                    Some(version) => {
-                        births = version.births.as_slice();
-                        Some(Previous { birth: version.birth, position: version.position, births })
-                    }
-                    None => None,
-                };
+                let previous = previous.as_ref().map(|version| Previous {
+                    height: version.birth.height,
+                    place: version.birth.place,
+                    position: version.position,
+                    births: version.births.as_slice(),
+                });
                 let mut salt = [0; 16];
                 self.options.environment.fill_random(&mut salt);
                 match content {
-                    Some(content) => builder.put(grouping.id, content.kind, key, content.bytes, salt, previous)?,
-                    None => builder.delete(grouping.id, key, salt, previous)?,
-                }
+                    Some(content) => {
+                        builder.put(grouping.id, content.kind, key, content.bytes, salt, previous.as_ref())?
+                    }
+                    None => builder.delete(grouping.id, key, salt, previous.as_ref())?,
+                };
                 prepared.grouping = Some(grouping);
                 Ok(duplicates)
             }
             Step::Clear { grouping } => {
                 let entry = self.existing_grouping(grouping)?;
-                prepared.place = builder.next_place();
                 builder.clear_grouping(entry.id)?;
                 pending.cleared.insert(entry.id);
                 prepared.grouping = Some(entry);
@@ -247,7 +292,7 @@ impl Shared {
                 }
                 check_size("the list of the grouping's indexes", count + 1, limits::INDEXES_PER_GROUPING)?;
                 let id = self.catalog.read().next_index();
-                builder.define_index(entry.id, id, name, &definition.encode())?;
+                builder.define_index(entry.id, id, &encode_definition(name, definition))?;
                 prepared.grouping = Some(entry);
                 Ok(false)
             }
@@ -331,6 +376,9 @@ impl Shared {
         let asked = |index: &IndexEntry| index.definition.unique || report_duplicates;
         let mut duplicates = false;
         for (id, at) in &prepared.changes.lives {
+            view.prefetch(grouping.id, *id, prepared.new.get(*at).1);
+        }
+        for (id, at) in &prepared.changes.lives {
             let Some(index) = grouping.index_by_id(*id).filter(|index| asked(index)) else {
                 continue;
             };
@@ -358,14 +406,14 @@ impl Shared {
         view: &View,
         pending: &Pending,
     ) -> Result<bool> {
-        if pending.lives.contains(&(index.id, key.to_vec())) {
+        if !pending.lives.is_empty() && pending.lives.contains(&(index.id, key.to_vec())) {
             return Ok(true);
         }
         if pending.cleared.contains(&grouping.id) {
             return Ok(false);
         }
         if pending.kills.is_empty()
-            && let Some(answer) = view.may_have_entry(grouping, index, key, at)
+            && let Some(answer) = view.has_entry(grouping, index, key, at)
         {
             return Ok(answer);
         }
@@ -384,10 +432,11 @@ impl Shared {
         &self,
         step: &Step<'_>,
         prepared: &Prepared,
-        height: Height,
+        end: LogPoint,
         active: &Delta,
         builder: &FrameBuilder,
     ) -> Result<()> {
+        let height = end.height;
         let Some(grouping) = &prepared.grouping else {
             unreachable!("each operation was checked, and has its grouping");
         };
@@ -395,9 +444,18 @@ impl Shared {
         match step {
             Step::Unit { key, content, .. } => {
                 let kind = content.as_ref().map_or(VersionKind::Deleted, |content| content.kind);
-                let position = builder.position(prepared.place);
+                let Some(position) = builder.position(prepared.place) else {
+                    unreachable!("a version has a body in the frame that was appended");
+                };
                 let version = AppliedVersion { grouping, key, kind, hash: prepared.hash, position };
-                apply_version(active, &version, Birth::new(height, prepared.place), &prepared.new, &prepared.old, &prepared.changes);
+                apply_version(
+                    active,
+                    &version,
+                    Birth::new(height, prepared.place),
+                    &prepared.new,
+                    &prepared.old,
+                    &prepared.changes,
+                );
             }
             Step::Clear { .. } => self.apply_clear(active, grouping, height)?,
             Step::DefineIndex { name, definition, .. } => {
@@ -410,6 +468,7 @@ impl Shared {
                     dropped: None,
                     filled: false,
                 };
+                self.definitions.lock().push((height, end));
                 self.catalog.write().define_index(grouping.id, index)?;
             }
             Step::DropIndex { name, .. } => {
@@ -445,11 +504,14 @@ impl Shared {
 
     /// Returns when `height` survives power loss, and readers see it.
     pub(crate) fn wait_until_synced(&self, height: Height) -> Result<()> {
-        self.gate.wait(height, || self.log.sync())?;
+        self.log.sync(height)?;
         self.publish(height);
         Ok(())
     }
 }
+
+/// Bytes of log after which a delta is frozen even if it takes little memory.
+const MOST_LOG_BYTES: u64 = 256 << 20;
 
 /// Prepared operations that a thread keeps for its next commit.
 const KEPT: usize = 16;
@@ -481,13 +543,7 @@ struct Pending {
 
 impl Pending {
     fn new(many: bool) -> Pending {
-        Pending {
-            many,
-            defined: Vec::new(),
-            cleared: HashSet::new(),
-            lives: HashSet::new(),
-            kills: HashSet::new(),
-        }
+        Pending { many, defined: Vec::new(), cleared: HashSet::new(), lives: HashSet::new(), kills: HashSet::new() }
     }
 
     fn add(&mut self, prepared: &Prepared) {

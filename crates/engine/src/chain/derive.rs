@@ -66,7 +66,8 @@ impl Changes {
                 (Some(a), None) | (None, Some(a)) => a,
                 (None, None) => unreachable!("one of the sets goes on"),
             };
-            let end_of = |set: &KeySet, from: usize| (from..set.len()).find(|&at| set.get(at).0 != index).unwrap_or(set.len());
+            let end_of =
+                |set: &KeySet, from: usize| (from..set.len()).find(|&at| set.get(at).0 != index).unwrap_or(set.len());
             let (new_end, old_end) = (end_of(new, in_new), end_of(old.keys, in_old));
             if maintained(index) {
                 self.derive_index(index, new, in_new..new_end, birth, &old, in_old..old_end);

@@ -20,6 +20,7 @@ use super::range::Range;
 use super::unit_scan::UnitScan;
 use crate::error::{Error, Result};
 use crate::index::{IndexDefinition, KeyExtractor, KeySet};
+use crate::log::{Log, LogPoint};
 use crate::run::{RunMeta, SectionId};
 use crate::types::{Birth, Height, Position};
 use crate::unit::WriteOptions;
@@ -92,7 +93,7 @@ impl Shared {
             let since = self.define_index(&mut writer, grouping, name, definition)?;
             let filled = self.fill_index(grouping, name, progress).and_then(|()| self.check_unique(grouping, name));
             if let Err(error) = filled {
-                self.commit_locked(&mut writer, &[Step::DropIndex { grouping, name }], None, WriteOptions::default())?;
+                self.commit_locked(&mut writer, &[Step::DropIndex { grouping, name }], WriteOptions::default())?;
                 return Err(error);
             }
             return Ok(since);
@@ -116,7 +117,7 @@ impl Shared {
         definition: &IndexDefinition,
     ) -> Result<Height> {
         let step = Step::DefineIndex { grouping, name, definition };
-        let committed = self.commit_locked(writer, &[step], None, WriteOptions::default())?;
+        let committed = self.commit_locked(writer, &[step], WriteOptions::default())?;
         Ok(committed.height)
     }
 
@@ -131,16 +132,12 @@ impl Shared {
         Ok(())
     }
 
-    fn fill_index(
-        self: &Arc<Self>,
-        grouping: &str,
-        name: &str,
-        progress: &mut dyn FnMut(IndexProgress),
-    ) -> Result<()> {
+    fn fill_index(self: &Arc<Self>, grouping: &str, name: &str, progress: &mut dyn FnMut(IndexProgress)) -> Result<()> {
         let entry = self.catalog.read().grouping(grouping);
         let entry = entry.ok_or_else(|| Error::GroupingMissing(grouping.to_owned()))?;
         let index = entry.index(name).cloned();
-        let index = index.ok_or_else(|| Error::IndexMissing { grouping: grouping.to_owned(), index: name.to_owned() })?;
+        let index =
+            index.ok_or_else(|| Error::IndexMissing { grouping: grouping.to_owned(), index: name.to_owned() })?;
         let written = self.write_entries(&entry, &index, progress)?;
         self.install(
             |runs| {
@@ -207,15 +204,34 @@ impl Shared {
             end: index.since,
             end_offset: point.offset,
             end_chain: point.chain,
+            end_time: point.time,
         };
-        self.write_run(meta, |writer| {
+        let written = self.write_run(meta, |mut writer| {
             writer.begin_section(SectionId::live(grouping.id, index.id))?;
             for entry in &portion.entries {
                 let (key, unit_key) = (portion.bytes_of(entry.key), portion.bytes_of(entry.unit_key));
                 writer.push_live(key, entry.birth, unit_key, entry.birth, entry.position)?;
             }
-            Ok(())
-        })
+            writer.finish().map(Some)
+        })?;
+        let Some(written) = written else {
+            unreachable!("only a merge is given up");
+        };
+        Ok(written)
+    }
+
+    /// Where the log goes on after the commit at `height`, which defined an index.
+    fn point_of_definition(&self, height: Height) -> Result<LogPoint> {
+        if let Some((_, point)) = self.definitions.lock().iter().find(|(defined, _)| *defined == height) {
+            return Ok(*point);
+        }
+        let mut frames = self.log.frames(self.log.header().base())?;
+        while let Some(frame) = frames.next()? {
+            if frame.is_commit() && frame.height() == height {
+                return Ok(frame.end());
+            }
+        }
+        Err(Error::HeightUnknown { asked: height, newest: self.visible() })
     }
 
     /// Refuses a unique index over units of which two have one key value.

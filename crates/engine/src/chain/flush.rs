@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::delta::{Delta, Ordering, Piece, What};
 use crate::error::Result;
-use crate::run::{Mark, RunMeta, RunWriter, SectionId};
-use crate::types::{Birth, GroupingId, Height, IndexId};
+use crate::run::{RunWriter, SectionId};
+use crate::types::{GroupingId, Height, IndexId};
 
 use super::catalog::GroupingEntry;
 
@@ -16,7 +16,7 @@ pub(crate) fn write_delta(
     grouping: impl Fn(GroupingId) -> Option<Arc<GroupingEntry>>,
 ) -> Result<()> {
     for mark in delta.marks() {
-        writer.push_mark(Mark { height: mark.height, end_offset: mark.end, time: mark.time })?;
+        writer.push_mark(mark.to_run_mark())?;
     }
     for ((id, index), ordering) in delta.orderings() {
         let Some(grouping) = grouping(id) else {
@@ -133,15 +133,9 @@ fn write_index(
                     unreachable!("an entry that was born has a version");
                 };
                 let version = delta.versions().get(id);
-                let birth: Birth = event.birth();
-                writer.push_past(piece.key(at), birth, end, version.key(), version.birth, version.position)?;
+                writer.push_past(piece.key(at), event.birth(), end, version.key(), version.birth, version.position)?;
             }
         }
     }
     Ok(())
-}
-
-/// What a run made from `delta` says of itself.
-pub(crate) fn meta_of(delta: &Delta, log_id: [u8; 16], generation: u16, end_offset: u64, end_chain: u64) -> RunMeta {
-    RunMeta { log_id, generation, start: delta.start(), end: delta.end(), end_offset, end_chain }
 }

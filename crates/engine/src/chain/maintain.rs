@@ -3,21 +3,25 @@
 //! A run counts from the moment the manifest with its name is in place. Before that the log is synced up to the run's
 //! end: a manifest never knows more than the log that survives power loss.
 
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering as Atomic;
 
-use super::Shared;
+use super::background::MOST_FROZEN;
 use super::flush::write_delta;
+use super::open::make_directory;
 use super::view::View;
+use super::{Access, Shared};
 use crate::delta::Delta;
 use crate::error::{Error, Result};
 use crate::log::LogPoint;
+use crate::options::Background;
 use crate::run::{
-    Manifest, MergeRules, Run, RunEntry, RunMeta, RunSize, RunWriter, choose_merge, file_name, merge,
+    Manifest, MergeRules, Run, RunEntry, RunMeta, RunSize, RunSummary, RunWriter, choose_merge, file_name, merge,
 };
 use crate::storage::OpenMode;
-use crate::types::Height;
+use crate::types::{GroupingId, Height, IndexId};
 
 /// The runs in force, and the number of the next one. Whoever holds it may change the manifest.
 pub(crate) struct Runs {
@@ -26,6 +30,8 @@ pub(crate) struct Runs {
     pub(crate) next: u64,
     /// Whether the directory exists.
     pub(crate) directory_made: bool,
+    /// While the log is being recovered nothing can be said in a manifest.
+    pub(crate) manifest_held_back: bool,
 }
 
 /// A run and the number in its file name.
@@ -47,7 +53,7 @@ impl Shared {
         if active.is_empty() {
             return;
         }
-        active.set_end_point(end);
+        active.freeze(end);
         let fresh = Arc::new(Delta::new(end.height.next(), end.offset, self.counts_all.load(Atomic::Relaxed)));
         self.change_view(|view| {
             view.frozen.insert(0, Arc::clone(&view.active));
@@ -55,12 +61,49 @@ impl Shared {
         });
     }
 
+    /// Puts an empty delta in the place of the active one. The caller holds the writer's lock.
+    pub(crate) fn renew_active(&self, end: LogPoint) {
+        if self.view().active.is_empty() {
+            let fresh = Arc::new(Delta::new(end.height.next(), end.offset, self.counts_all.load(Atomic::Relaxed)));
+            self.change_view(|view| view.active = Arc::clone(&fresh));
+        } else {
+            self.freeze(end);
+        }
+    }
+
+    /// Without background threads, a writer that has filled too many deltas writes the oldest one itself.
+    pub(crate) fn flush_if_alone(&self) -> Result<()> {
+        if self.options.background == Background::Manual && self.view().frozen.len() >= MOST_FROZEN {
+            self.flush_oldest()?;
+        }
+        Ok(())
+    }
+
+    /// Does one piece of background work; `false` when there is none.
+    pub(crate) fn background_step(&self) -> Result<bool> {
+        Ok(self.flush_oldest()? || self.merge_some(false)?)
+    }
+
+    /// Does, or waits for, all background work.
+    pub(crate) fn drain(&self) -> Result<()> {
+        match self.options.background {
+            Background::Threads if matches!(self.access, Access::Write) => self.background.wait_until_idle(),
+            Background::Threads => Ok(()),
+            Background::Manual => {
+                while self.background_step()? {}
+                Ok(())
+            }
+        }
+    }
+
     /// Writes the oldest frozen delta as a run; `false` when there is none.
     pub(crate) fn flush_oldest(&self) -> Result<bool> {
         let Some(delta) = self.view().frozen.last().cloned() else {
             return Ok(false);
         };
-        let end = delta.end_point();
+        let Some(end) = delta.end_point() else {
+            unreachable!("a delta that is frozen knows where it ends");
+        };
         let meta = RunMeta {
             log_id: self.log.header().log_id,
             generation: self.log.header().generation,
@@ -68,14 +111,22 @@ impl Shared {
             end: delta.end(),
             end_offset: end.offset,
             end_chain: end.chain,
+            end_time: end.time,
         };
-        let written = self.write_run(meta, |writer| {
-            write_delta(&delta, writer, |id| self.catalog.read().by_id(id))
+        let written = self.write_run(meta, |mut writer| {
+            write_delta(&delta, &mut writer, |id| self.catalog.read().by_id(id))?;
+            writer.finish().map(Some)
         })?;
-        self.install(|runs| runs.push(written.clone()), |view| {
-            let written_off = view.frozen.pop();
-            assert!(written_off.is_some_and(|frozen| Arc::ptr_eq(&frozen, &delta)), "the oldest delta was written");
-        })?;
+        let Some(written) = written else {
+            unreachable!("only a merge is given up");
+        };
+        self.install(
+            |runs| runs.push(written.clone()),
+            |view| {
+                let written_off = view.frozen.pop();
+                assert!(written_off.is_some_and(|frozen| Arc::ptr_eq(&frozen, &delta)), "the oldest delta was written");
+            },
+        )?;
         Ok(true)
     }
 
@@ -96,17 +147,11 @@ impl Shared {
         let inputs: Vec<Arc<Run>> = before[chosen.clone()].iter().map(|numbered| Arc::clone(&numbered.run)).collect();
         let numbers: Vec<u64> = before[chosen].iter().map(|numbered| numbered.number).collect();
         let meta = RunMeta::union(inputs.iter().map(|run| run.meta()));
-        let rules = self.merge_rules();
-        let stop = self.background.stop_merge();
-        let mut given_up = false;
-        let written = self.write_run(meta, |writer| {
-            given_up = !merge(&inputs, writer, &rules, stop)?;
-            if given_up { Err(Error::Invalid("the merge was given up".to_owned())) } else { Ok(()) }
-        });
-        if given_up {
+        let (clears, dropped) = self.clears_and_drops();
+        let rules = MergeRules { clears: &clears, dropped: &dropped, stop: self.background.stop_merge() };
+        let Some(written) = self.write_run(meta, |writer| merge(&inputs, writer, &rules))? else {
             return Ok(false);
-        }
-        let written = written?;
+        };
         self.install(
             |runs| {
                 // Runs that were put between the inputs meanwhile stay, before the result.
@@ -125,50 +170,42 @@ impl Shared {
         Ok(true)
     }
 
-    fn merge_rules(&self) -> MergeRules {
+    fn clears_and_drops(&self) -> (BTreeMap<GroupingId, Vec<Height>>, BTreeSet<(GroupingId, IndexId)>) {
         let catalog = self.catalog.read();
-        let mut rules = MergeRules::default();
+        let (mut clears, mut drops) = (BTreeMap::new(), BTreeSet::new());
         for grouping in catalog.groupings() {
             if !grouping.clears.is_empty() {
-                rules.clears.insert(grouping.id, grouping.clears.clone());
+                clears.insert(grouping.id, grouping.clears.clone());
             }
             let dropped = grouping.indexes.iter().filter(|index| index.dropped.is_some());
-            rules.dropped.extend(dropped.map(|index| index.id));
+            drops.extend(dropped.map(|index| (grouping.id, index.id)));
         }
-        rules
+        (clears, drops)
     }
 
-    /// Writes a run file. After an error nothing of it is left.
+    /// Writes a run file; `None` when `fill` gave it up. Then, and after an error, nothing of it is left.
     pub(crate) fn write_run(
         &self,
         meta: RunMeta,
-        fill: impl FnOnce(&mut RunWriter) -> Result<()>,
-    ) -> Result<NumberedRun> {
+        fill: impl FnOnce(RunWriter) -> Result<Option<RunSummary>>,
+    ) -> Result<Option<NumberedRun>> {
         let number = {
             let mut runs = self.runs.lock();
-            if !runs.directory_made {
-                self.make_index_directory()?;
-                runs.directory_made = true;
-            }
+            self.have_index_directory(&mut runs)?;
             runs.next += 1;
             runs.next - 1
         };
-        let path = self.run_path(number);
+        let path = self.index_directory.join(file_name(number));
         let storage = &*self.options.storage;
         let written = (|| {
-            let mut writer = RunWriter::create(storage, &path, meta)?;
-            fill(&mut writer)?;
-            writer.finish()?;
-            open_run(self, &path)
+            let filled = fill(RunWriter::create(storage, &path, meta)?)?;
+            filled.map(|_| self.open_run(&path)).transpose()
         })();
-        match written {
-            Ok(run) => Ok(NumberedRun { number, run }),
-            Err(error) => {
-                // What is left of it is removed when the chain is opened next.
-                let _ = storage.remove(&path);
-                Err(error)
-            }
+        if !matches!(written, Ok(Some(_))) {
+            // What is left of it is removed when the chain is opened next.
+            let _ = storage.remove(&path);
         }
+        Ok(written?.map(|run| NumberedRun { number, run }))
     }
 
     /// Puts other runs in force: first in the manifest, then for readers.
@@ -178,25 +215,28 @@ impl Shared {
         change_view: impl Fn(&mut View),
     ) -> Result<()> {
         let mut runs = self.runs.lock();
+        self.have_index_directory(&mut runs)?;
         let mut in_force = runs.in_force.clone();
         change_runs(&mut in_force);
-        let catalog = self.catalog.read().encode();
-        // What the manifest says must not be ahead of the log that survives.
-        let synced = self.log.sync()?;
-        self.gate.advance(synced);
-        let manifest = Manifest {
-            log_id: self.log.header().log_id,
-            generation: self.log.header().generation,
-            runs: in_force
-                .iter()
-                .map(|numbered| RunEntry { number: numbered.number, meta: *numbered.run.meta() })
-                .collect(),
-            next_run: runs.next,
-            catalog,
-        };
-        manifest.store(&*self.options.storage, &self.index_directory)?;
+        if !runs.manifest_held_back {
+            let catalog = self.catalog.read().encode();
+            // What the manifest says must not be ahead of the log that survives.
+            self.log.checkpoint()?;
+            let header = self.log.header();
+            let entries =
+                in_force.iter().map(|numbered| RunEntry { number: numbered.number, summary: numbered.run.summary() });
+            let manifest = Manifest {
+                log_id: header.log_id,
+                generation: header.generation,
+                runs: entries.collect(),
+                next_run: runs.next,
+                catalog,
+            };
+            manifest.store(&*self.options.storage, &self.index_directory)?;
+        }
         runs.in_force = in_force;
-        let newest_first: Vec<Arc<Run>> = runs.in_force.iter().rev().map(|numbered| Arc::clone(&numbered.run)).collect();
+        let newest_first: Vec<Arc<Run>> =
+            runs.in_force.iter().rev().map(|numbered| Arc::clone(&numbered.run)).collect();
         self.change_view(|view| {
             view.runs.clone_from(&newest_first);
             change_view(view);
@@ -204,18 +244,12 @@ impl Shared {
         Ok(())
     }
 
-    fn make_index_directory(&self) -> Result<()> {
-        let storage = &*self.options.storage;
-        let directory = &self.index_directory;
-        storage.create_dir(directory).map_err(|source| Error::io(directory.as_path(), source))?;
-        if let Some(parent) = directory.parent() {
-            storage.sync_dir(parent).map_err(|source| Error::io(parent, source))?;
+    fn have_index_directory(&self, runs: &mut Runs) -> Result<()> {
+        if !runs.directory_made {
+            make_directory(&*self.options.storage, &self.index_directory)?;
+            runs.directory_made = true;
         }
         Ok(())
-    }
-
-    pub(crate) fn run_path(&self, number: u64) -> PathBuf {
-        self.index_directory.join(file_name(number))
     }
 
     /// Replaces the view by a changed copy of it.
@@ -229,15 +263,8 @@ impl Shared {
         self.background.view_changed(view.frozen.len(), view.runs.len());
     }
 
-    /// The newest height that the runs in force cover.
-    pub(crate) fn covered(&self) -> Height {
-        let runs = self.runs.lock();
-        runs.in_force.iter().map(|numbered| numbered.run.meta().end).max().unwrap_or_default()
+    fn open_run(&self, path: &Path) -> Result<Arc<Run>> {
+        let file = self.options.storage.open(path, OpenMode::Read).map_err(|source| Error::io(path, source))?;
+        Run::open(file, path)
     }
-}
-
-/// Opens a run file for reading.
-pub(crate) fn open_run(shared: &Shared, path: &std::path::Path) -> Result<Arc<Run>> {
-    let file = shared.options.storage.open(path, OpenMode::Read).map_err(|source| Error::io(path, source))?;
-    Run::open(file, path)
 }

@@ -104,9 +104,9 @@ impl Source {
             }
             Events::Run { cursor, .. } => VersionFound {
                 birth: cursor.birth(),
-                kind: cursor.version_kind(),
+                kind: cursor.kind(),
                 position: cursor.version().2,
-                births: cursor.births().to_vec(),
+                births: cursor.births().collect(),
             },
         }
     }
@@ -236,7 +236,8 @@ impl Merged {
     }
 
     fn add_section(&mut self, run: &Arc<crate::run::Run>, id: SectionId, age: usize) {
-        if let Some(cursor) = run.cursor(id) {
+        if let Some(section) = run.section(id) {
+            let cursor = run.cursor(section);
             self.sources.push(Source { events: Events::Run { cursor, kind: id.kind }, age });
         }
     }
@@ -293,9 +294,10 @@ impl Merged {
 
     fn comes_before(&self, a: usize, b: usize) -> bool {
         let (a, b) = (&self.sources[self.heap[a] as usize], &self.sources[self.heap[b] as usize]);
-        let order = a.key().cmp(b.key()).then_with(|| {
-            if self.newest_first { b.birth().cmp(&a.birth()) } else { a.birth().cmp(&b.birth()) }
-        });
+        let order = a
+            .key()
+            .cmp(b.key())
+            .then_with(|| if self.newest_first { b.birth().cmp(&a.birth()) } else { a.birth().cmp(&b.birth()) });
         order == if self.backward { Order::Greater } else { Order::Less }
     }
 }

@@ -16,12 +16,7 @@ pub(crate) struct Range {
 impl Range {
     /// The range of a request.
     pub(crate) fn of(scan: &Scan) -> Range {
-        Range {
-            from: scan.from.clone(),
-            to: scan.to.clone(),
-            backward: scan.backward,
-            resume: scan.resume.clone(),
-        }
+        Range { from: scan.from.clone(), to: scan.to.clone(), backward: scan.backward, resume: scan.resume.clone() }
     }
 
     /// All of an ordering, forward.
@@ -75,6 +70,22 @@ impl Range {
         } else {
             self.to.as_deref().is_none_or(|to| key < to)
         }
+    }
+
+    /// Whether an entry of an index is in the range, and comes after the one at which to go on.
+    pub(crate) fn covers(&self, key: &[u8], birth: Birth) -> bool {
+        let inside =
+            self.from.as_deref().is_none_or(|from| from <= key) && self.to.as_deref().is_none_or(|to| key < to);
+        let after = |cursor: &Cursor| {
+            let (entry, cursor) = ((key, birth), (cursor.key.as_slice(), cursor.birth));
+            if self.backward { entry < cursor } else { entry > cursor }
+        };
+        inside && self.resume.as_ref().is_none_or(after)
+    }
+
+    /// Goes on after an entry.
+    pub(crate) fn resume_after(&mut self, cursor: Cursor) {
+        self.resume = Some(cursor);
     }
 
     /// A cursor outside of the bounds must not lead a scan out of them.

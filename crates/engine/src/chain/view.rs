@@ -12,12 +12,12 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::catalog::GroupingEntry;
+use super::catalog::{GroupingEntry, IndexEntry};
 use super::merged::{Merged, Start};
 use crate::delta::{Delta, Found};
 use crate::error::Result;
-use crate::run::Run;
-use crate::types::{Birth, Height, IndexId, Position, VersionKind};
+use crate::run::{Run, SectionId};
+use crate::types::{Birth, GroupingId, Height, IndexId, Position, VersionKind};
 
 /// Deltas and runs, each newest first.
 #[derive(Clone)]
@@ -52,6 +52,48 @@ impl View {
     pub(crate) fn unit(&self, grouping: &GroupingEntry, key: &[u8], at: Height) -> Result<Option<VersionFound>> {
         let found = self.version(grouping, key, hash_of(key), at, usize::MAX)?;
         Ok(found.filter(|version| version.kind != VersionKind::Deleted))
+    }
+
+    /// Whether an entry of `index` has the key now (`at` is the newest height), as far as counts and filters tell.
+    pub(crate) fn has_entry(
+        &self,
+        grouping: &GroupingEntry,
+        index: &IndexEntry,
+        key: &[u8],
+        at: Height,
+    ) -> Option<bool> {
+        let (hash, floor) = (hash_of(key), grouping.floor(at));
+        let mut killed = 0;
+        let mut unsure = false;
+        for delta in self.deltas() {
+            if delta.end() < floor && !delta.is_empty() {
+                break;
+            }
+            if !delta.counts_all() && !index.definition.unique {
+                unsure = true;
+                continue;
+            }
+            let counts = delta.existence().lock().of(index.id, hash);
+            if counts.live > killed {
+                return Some(true);
+            }
+            unsure |= counts.live > 0;
+            killed += counts.killed;
+        }
+        let id = SectionId::live(grouping.id, index.id);
+        let in_a_run = || {
+            let runs = self.runs.iter().filter(|run| run.meta().end >= floor);
+            runs.filter_map(|run| run.section(id)).any(|section| section.may_contain(hash))
+        };
+        if unsure || in_a_run() { None } else { Some(false) }
+    }
+
+    /// Fetches the lines of the filters that [`View::has_entry`] is going to ask.
+    pub(crate) fn prefetch(&self, grouping: GroupingId, index: IndexId, key: &[u8]) {
+        let (hash, id) = (hash_of(key), SectionId::live(grouping, index));
+        for section in self.runs.iter().filter_map(|run| run.section(id)) {
+            section.prefetch(hash);
+        }
     }
 
     /// The newest version of a unit at or below `at`, deletions included, unless a clear hides it, among the `newest`

@@ -38,6 +38,13 @@ impl Existence {
         }
     }
 
+    /// Forgets an index: its grouping was cleared.
+    pub(crate) fn forget(&mut self, index: IndexId) {
+        if let Ok(at) = self.place(index) {
+            self.indexes.remove(at);
+        }
+    }
+
     /// What this delta did to the key value. Different key values with one hash are counted together: never an entry
     /// less than there are.
     pub(crate) fn of(&self, index: IndexId, hash: u64) -> Counts {

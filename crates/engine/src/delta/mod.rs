@@ -28,15 +28,16 @@ mod existence;
 mod ordering;
 mod versions;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering as Atomic};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
 
 pub(crate) use existence::Existence;
 pub(crate) use ordering::{Event, Ordering, Piece, What};
-pub(crate) use versions::{Version, VersionId, Versions};
+pub(crate) use versions::{Found, Version, VersionId, Versions};
 
+use crate::log::LogPoint;
 use crate::types::{Birth, GroupingId, Height, IndexId, Position, Timestamp, VersionKind};
 
 /// A sample of the log: the commit at `height` ends at `end` and happened at `time`.
@@ -45,6 +46,13 @@ pub(crate) struct Mark {
     pub(crate) height: Height,
     pub(crate) end: u64,
     pub(crate) time: Timestamp,
+}
+
+impl Mark {
+    /// As runs keep it.
+    pub(crate) fn to_run_mark(self) -> crate::run::Mark {
+        crate::run::Mark { height: self.height, end_offset: self.end, time: self.time }
+    }
 }
 
 /// The bytes of log between two marks.
@@ -72,14 +80,17 @@ pub(crate) struct Delta {
     existence: Mutex<Existence>,
     marks: Mutex<Vec<Mark>>,
     bytes: AtomicUsize,
+    counts_all: bool,
+    end_point: OnceLock<LogPoint>,
 }
 
 /// Few groupings are active at a time, so a sorted vector beats a hash table.
 type Orderings = Vec<((GroupingId, IndexId), Arc<Ordering>)>;
 
 impl Delta {
-    /// An empty delta for the commits from `start` on, whose frames begin at `log_start`.
-    pub(crate) fn new(start: Height, log_start: u64) -> Delta {
+    /// An empty delta for the commits from `start` on, whose frames begin at `log_start`. `counts_all`: the key values of
+    /// all indexes are counted, not only those of unique ones.
+    pub(crate) fn new(start: Height, log_start: u64, counts_all: bool) -> Delta {
         Delta {
             start,
             log_start,
@@ -90,6 +101,8 @@ impl Delta {
             existence: Mutex::default(),
             marks: Mutex::default(),
             bytes: AtomicUsize::new(0),
+            counts_all,
+            end_point: OnceLock::new(),
         }
     }
 
@@ -106,6 +119,22 @@ impl Delta {
     /// Whether no commit was applied.
     pub(crate) fn is_empty(&self) -> bool {
         self.end() < self.start
+    }
+
+    /// Whether the key values of all indexes are counted.
+    pub(crate) fn counts_all(&self) -> bool {
+        self.counts_all
+    }
+
+    /// Where the log goes on after this delta; known once it is frozen.
+    pub(crate) fn end_point(&self) -> Option<LogPoint> {
+        self.end_point.get().copied()
+    }
+
+    /// No more commits come here; the log goes on at `end`.
+    pub(crate) fn freeze(&self, end: LogPoint) {
+        assert!(end.height == self.end(), "a delta ends with its newest commit");
+        assert!(self.end_point.set(end).is_ok(), "a delta is frozen once");
     }
 
     /// An estimate of the memory held, in bytes.

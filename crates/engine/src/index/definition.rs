@@ -91,10 +91,7 @@ impl FieldPath {
 
     fn validate(&self) -> Result<()> {
         if self.0.is_empty() || self.0.iter().any(String::is_empty) {
-            return Err(Error::Invalid(format!(
-                "the field path {:?} has an empty segment",
-                self.to_string()
-            )));
+            return Err(Error::Invalid(format!("the field path {:?} has an empty segment", self.to_string())));
         }
         if self.0.len() > limits::JSON_DEPTH {
             return Err(Error::Invalid(format!(
@@ -104,11 +101,9 @@ impl FieldPath {
             )));
         }
         match self.0.iter().find(|name| name.len() > limits::NAME_BYTES) {
-            Some(name) => Err(Error::TooLarge {
-                what: "segment of a field path",
-                actual: name.len(),
-                limit: limits::NAME_BYTES,
-            }),
+            Some(name) => {
+                Err(Error::TooLarge { what: "segment of a field path", actual: name.len(), limit: limits::NAME_BYTES })
+            }
             None => Ok(()),
         }
     }
@@ -117,10 +112,7 @@ impl FieldPath {
 impl IndexDefinition {
     /// An index by a JSON field, ascending. `path` is text such as `address.city`.
     pub fn json(path: impl Into<FieldPath>) -> IndexDefinition {
-        IndexDefinition::of(KeySource::Json(vec![JsonField {
-            path: path.into(),
-            descending: false,
-        }]))
+        IndexDefinition::of(KeySource::Json(vec![JsonField { path: path.into(), descending: false }]))
     }
 
     /// An index by the bytes at these offsets of the content, ascending.
@@ -130,12 +122,7 @@ impl IndexDefinition {
     }
 
     fn of(source: KeySource) -> IndexDefinition {
-        IndexDefinition {
-            source,
-            unique: false,
-            sparse: Sparse::No,
-            encoding: KEY_ENCODING,
-        }
+        IndexDefinition { source, unique: false, sparse: Sparse::No, encoding: KEY_ENCODING }
     }
 
     /// Adds a further JSON field, ascending.
@@ -145,10 +132,7 @@ impl IndexDefinition {
     #[must_use]
     pub fn and(mut self, path: impl Into<FieldPath>) -> IndexDefinition {
         match &mut self.source {
-            KeySource::Json(fields) => fields.push(JsonField {
-                path: path.into(),
-                descending: false,
-            }),
+            KeySource::Json(fields) => fields.push(JsonField { path: path.into(), descending: false }),
             KeySource::Raw(_) => panic!("a raw index has no JSON fields; use and_bytes"),
         }
         self
@@ -254,10 +238,7 @@ fn validate_fields(fields: &[JsonField]) -> Result<()> {
     for (place, field) in fields.iter().enumerate() {
         field.path.validate()?;
         if fields[..place].iter().any(|other| other.path == field.path) {
-            return Err(Error::Invalid(format!(
-                "the field {} is in the index twice",
-                field.path
-            )));
+            return Err(Error::Invalid(format!("the field {} is in the index twice", field.path)));
         }
     }
     Ok(())
@@ -268,10 +249,7 @@ fn validate_parts(parts: &[RawPart]) -> Result<()> {
     for part in parts {
         let end = u64::from(part.offset) + u64::from(part.len);
         if part.len == 0 {
-            return Err(Error::Invalid(format!(
-                "the part at byte {} has no length",
-                part.offset
-            )));
+            return Err(Error::Invalid(format!("the part at byte {} has no length", part.offset)));
         }
         if end > limits::CONTENT_BYTES as u64 {
             return Err(Error::Invalid(format!(
@@ -282,22 +260,14 @@ fn validate_parts(parts: &[RawPart]) -> Result<()> {
         total += part.len as usize;
     }
     if total > limits::INDEX_KEY_BYTES {
-        return Err(Error::TooLarge {
-            what: "index key",
-            actual: total,
-            limit: limits::INDEX_KEY_BYTES,
-        });
+        return Err(Error::TooLarge { what: "index key", actual: total, limit: limits::INDEX_KEY_BYTES });
     }
     Ok(())
 }
 
 impl RawPart {
     fn of(bytes: Range<u32>) -> RawPart {
-        RawPart {
-            offset: bytes.start,
-            len: bytes.end.saturating_sub(bytes.start),
-            descending: false,
-        }
+        RawPart { offset: bytes.start, len: bytes.end.saturating_sub(bytes.start), descending: false }
     }
 
     /// The part's bytes in a content, if the content is long enough.

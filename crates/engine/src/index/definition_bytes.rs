@@ -87,12 +87,7 @@ impl IndexDefinition {
         if !reader.rest.is_empty() {
             return Err(wrong("the end"));
         }
-        let definition = IndexDefinition {
-            source,
-            unique,
-            sparse,
-            encoding,
-        };
+        let definition = IndexDefinition { source, unique, sparse, encoding };
         definition.validate()?;
         Ok(definition)
     }

@@ -11,9 +11,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
-use super::definition::{
-    FieldPath, IndexDefinition, JsonField, KEY_ENCODING, KeySource, RawPart, Sparse,
-};
+use super::definition::{FieldPath, IndexDefinition, JsonField, KEY_ENCODING, KeySource, RawPart, Sparse};
 
 /// Characters with a meaning in a path, which are displayed with `\` before them.
 const SPECIAL: [char; 4] = ['.', ',', ' ', '\\'];
@@ -61,13 +59,7 @@ impl fmt::Display for IndexDefinition {
             KeySource::Json(fields) => {
                 f.write_str("json:")?;
                 for (place, field) in fields.iter().enumerate() {
-                    write!(
-                        f,
-                        "{}{}{}",
-                        comma(place),
-                        sign(field.descending),
-                        field.path
-                    )?;
+                    write!(f, "{}{}{}", comma(place), sign(field.descending), field.path)?;
                 }
             }
             KeySource::Raw(parts) => {
@@ -100,19 +92,14 @@ impl FromStr for IndexDefinition {
         let source = if let Some(fields) = source.strip_prefix("json:") {
             KeySource::Json(split(fields, ',').into_iter().map(parse_field).collect())
         } else if let Some(parts) = source.strip_prefix("raw:") {
-            let parts = parts.split(',').map(|part| {
-                parse_part(part).ok_or_else(|| wrong("a part is offset+length, such as 0+18"))
-            });
+            let parts = parts
+                .split(',')
+                .map(|part| parse_part(part).ok_or_else(|| wrong("a part is offset+length, such as 0+18")));
             KeySource::Raw(parts.collect::<Result<_>>()?)
         } else {
             return Err(wrong("it begins with json: or raw:"));
         };
-        let mut definition = IndexDefinition {
-            source,
-            unique: false,
-            sparse: Sparse::No,
-            encoding: KEY_ENCODING,
-        };
+        let mut definition = IndexDefinition { source, unique: false, sparse: Sparse::No, encoding: KEY_ENCODING };
         for word in words {
             match word.strip_prefix("filler=") {
                 Some(byte) => {
@@ -148,20 +135,13 @@ fn split(text: &str, separator: char) -> Vec<&str> {
 
 fn parse_field(text: &str) -> JsonField {
     let (descending, path) = parse_sign(text);
-    JsonField {
-        path: path.into(),
-        descending,
-    }
+    JsonField { path: path.into(), descending }
 }
 
 fn parse_part(text: &str) -> Option<RawPart> {
     let (descending, part) = parse_sign(text);
     let (offset, len) = part.split_once('+')?;
-    Some(RawPart {
-        offset: offset.parse().ok()?,
-        len: len.parse().ok()?,
-        descending,
-    })
+    Some(RawPart { offset: offset.parse().ok()?, len: len.parse().ok()?, descending })
 }
 
 fn parse_sign(text: &str) -> (bool, &str) {

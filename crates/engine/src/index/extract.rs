@@ -54,22 +54,13 @@ impl KeyExtractor {
         }
         let json = !paths.is_empty();
         let fields = Fields::new(paths);
-        let mut indexes: Vec<Index> = indexes
-            .iter()
-            .map(|(id, definition)| Index::new(*id, definition, &fields))
-            .collect();
+        let mut indexes: Vec<Index> =
+            indexes.iter().map(|(id, definition)| Index::new(*id, definition, &fields)).collect();
         indexes.sort_by_key(|index| index.id);
         if let Some(pair) = indexes.windows(2).find(|pair| pair[0].id == pair[1].id) {
-            return Err(Error::Invalid(format!(
-                "index {} is there twice",
-                pair[0].id.0
-            )));
+            return Err(Error::Invalid(format!("index {} is there twice", pair[0].id.0)));
         }
-        Ok(KeyExtractor {
-            indexes,
-            fields,
-            json,
-        })
+        Ok(KeyExtractor { indexes, fields, json })
     }
 
     /// Replaces `out` by the keys of a unit with this content. JSON content is validated, even when no index reads it.
@@ -97,9 +88,7 @@ impl KeyExtractor {
         for index in &self.indexes {
             let start = out.bytes.len();
             let present = match &index.source {
-                Source::Json(fields) if kind == VersionKind::Json => {
-                    index.put_fields(fields, content, out)
-                }
+                Source::Json(fields) if kind == VersionKind::Json => index.put_fields(fields, content, out),
                 Source::Json(_) => false,
                 Source::Raw(parts) => index.put_parts(parts, content, &mut out.bytes),
             };
@@ -122,19 +111,15 @@ impl Index {
                 fields
                     .iter()
                     .map(|field| WantedField {
-                        slot: all.slot(&field.path).unwrap_or_else(|| {
-                            unreachable!("the tree has the paths of all indexes")
-                        }),
+                        slot: all
+                            .slot(&field.path)
+                            .unwrap_or_else(|| unreachable!("the tree has the paths of all indexes")),
                         descending: field.descending,
                     })
                     .collect(),
             ),
         };
-        Index {
-            id,
-            source,
-            sparse: definition.sparse,
-        }
+        Index { id, source, sparse: definition.sparse }
     }
 
     /// Appends the key of a JSON content; false when the unit is left out.
@@ -188,11 +173,7 @@ pub(super) fn invert(bytes: &mut [u8]) {
 
 pub(super) fn check_size(what: &'static str, actual: usize, limit: usize) -> Result<()> {
     if actual > limit {
-        return Err(Error::TooLarge {
-            what,
-            actual,
-            limit,
-        });
+        return Err(Error::TooLarge { what, actual, limit });
     }
     Ok(())
 }

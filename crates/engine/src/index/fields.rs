@@ -87,53 +87,33 @@ impl Fields {
 impl Node {
     /// The node for the paths in `slots`, which have `depth` segments in common.
     fn new(paths: &[FieldPath], slots: Range<usize>, depth: usize) -> Node {
-        let wanted = paths
-            .get(slots.start)
-            .is_some_and(|path| path.segments().len() == depth);
+        let wanted = paths.get(slots.start).is_some_and(|path| path.segments().len() == depth);
         let mut children = Vec::new();
         let mut start = slots.start + usize::from(wanted);
         while start < slots.end {
             let name = &paths[start].segments()[depth];
-            let count = paths[start..slots.end]
-                .iter()
-                .take_while(|path| path.segments()[depth] == *name)
-                .count();
+            let count = paths[start..slots.end].iter().take_while(|path| path.segments()[depth] == *name).count();
             let child = Node::new(paths, start..start + count, depth + 1);
             children.push((name.as_bytes().into(), child));
             start += count;
         }
         children.sort_by_key(|(name, _): &(Box<[u8]>, Node)| fingerprint(name));
-        let start = |wanted| {
-            children.partition_point(|(name, _)| usize::from(fingerprint(name)) < wanted) as u32
-        };
-        let starts = if children.is_empty() {
-            0..0
-        } else {
-            0..FINGERPRINTS + 1
-        };
+        let start = |wanted| children.partition_point(|(name, _)| usize::from(fingerprint(name)) < wanted) as u32;
+        let starts = if children.is_empty() { 0..0 } else { 0..FINGERPRINTS + 1 };
         let starts = starts.map(start).collect();
-        let number =
-            |(place, (name, _)): (usize, &(Box<[u8]>, Node))| Some((element(name)?, place));
+        let number = |(place, (name, _)): (usize, &(Box<[u8]>, Node))| Some((element(name)?, place));
         let mut elements: Vec<_> = children.iter().enumerate().filter_map(number).collect();
         elements.sort_unstable();
-        Node {
-            slots,
-            wanted,
-            children,
-            starts,
-            elements,
-        }
+        Node { slots, wanted, children, starts, elements }
     }
 
     /// Passes a value, looking for the children in it.
     fn walk(&self, scanner: &mut Scanner<'_>, spans: &mut [Span]) -> Result<(), Fault> {
         match scanner.peek() {
-            b'{' if !self.children.is_empty() => {
-                scanner.object(|scanner, name| match self.child(name)? {
-                    Some(child) => child.take(scanner, spans),
-                    None => scanner.value(),
-                })
-            }
+            b'{' if !self.children.is_empty() => scanner.object(|scanner, name| match self.child(name)? {
+                Some(child) => child.take(scanner, spans),
+                None => scanner.value(),
+            }),
             b'[' if !self.elements.is_empty() => {
                 let mut number = 0;
                 let mut next = self.elements.as_slice();
@@ -159,10 +139,7 @@ impl Node {
         let start = scanner.at();
         self.walk(scanner, spans)?;
         if self.wanted {
-            spans[self.slots.start] = Span {
-                start: start as u32,
-                end: scanner.at() as u32,
-            };
+            spans[self.slots.start] = Span { start: start as u32, end: scanner.at() as u32 };
         }
         Ok(())
     }
@@ -180,9 +157,7 @@ impl Node {
         let fingerprint = usize::from(fingerprint(name));
         let (start, end) = (self.starts[fingerprint], self.starts[fingerprint + 1]);
         let same = &self.children[start as usize..end as usize];
-        same.iter()
-            .find(|(child, _)| **child == *name)
-            .map(|(_, node)| node)
+        same.iter().find(|(child, _)| **child == *name).map(|(_, node)| node)
     }
 }
 
@@ -194,16 +169,12 @@ fn fingerprint(name: &[u8]) -> u8 {
     let (Some(first), Some(last)) = (name.first(), name.last()) else {
         return 0;
     };
-    first
-        .wrapping_mul(31)
-        .wrapping_add(last.wrapping_mul(7))
-        .wrapping_add(name.len() as u8)
+    first.wrapping_mul(31).wrapping_add(last.wrapping_mul(7)).wrapping_add(name.len() as u8)
 }
 
 /// The number that a path segment is in an array: digits without a leading zero.
 fn element(name: &[u8]) -> Option<usize> {
-    let canonical =
-        name == b"0" || (name.iter().all(u8::is_ascii_digit) && name.first() != Some(&b'0'));
+    let canonical = name == b"0" || (name.iter().all(u8::is_ascii_digit) && name.first() != Some(&b'0'));
     let number = std::str::from_utf8(name).ok()?;
     if canonical { number.parse().ok() } else { None }
 }

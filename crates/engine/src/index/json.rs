@@ -18,10 +18,7 @@ pub fn validate_json(content: &[u8]) -> Result<()> {
 }
 
 /// Scans `content` as one JSON value, which `value` reads.
-pub(super) fn scan(
-    content: &[u8],
-    value: impl FnOnce(&mut Scanner<'_>) -> Result<(), Fault>,
-) -> Result<()> {
+pub(super) fn scan(content: &[u8], value: impl FnOnce(&mut Scanner<'_>) -> Result<(), Fault>) -> Result<()> {
     // Checking all of the text at once is several times faster than string by string.
     if let Err(fault) = std::str::from_utf8(content) {
         return Err(invalid(Fault("invalid UTF-8"), fault.valid_up_to()));
@@ -64,11 +61,7 @@ pub(super) struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     pub(super) fn new(text: &'a [u8]) -> Scanner<'a> {
-        Scanner {
-            text,
-            at: 0,
-            depth: 0,
-        }
+        Scanner { text, at: 0, depth: 0 }
     }
 
     /// The offset of the next byte.
@@ -147,10 +140,7 @@ impl<'a> Scanner<'a> {
 
     /// Passes an array. `element` passes each value, before which the scanner stands.
     #[inline]
-    pub(super) fn array(
-        &mut self,
-        mut element: impl FnMut(&mut Self) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+    pub(super) fn array(&mut self, mut element: impl FnMut(&mut Self) -> Result<(), Fault>) -> Result<(), Fault> {
         self.enter()?;
         if self.peek() != b']' {
             loop {
@@ -272,11 +262,7 @@ impl<'a> Scanner<'a> {
             }
             self.at += 8;
         }
-        while self
-            .text
-            .get(self.at)
-            .is_some_and(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20))
-        {
+        while self.text.get(self.at).is_some_and(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20)) {
             self.at += 1;
         }
     }
@@ -331,9 +317,7 @@ pub(super) fn unescape(text: &[u8]) -> Result<(char, usize), Fault> {
 fn hexadecimal(text: &[u8]) -> Result<u32, Fault> {
     let mut code = 0;
     for place in 0..4 {
-        let digit = text
-            .get(place)
-            .and_then(|byte| char::from(*byte).to_digit(16));
+        let digit = text.get(place).and_then(|byte| char::from(*byte).to_digit(16));
         code = code * 16 + digit.ok_or(Fault("a hexadecimal digit is missing"))?;
     }
     Ok(code)

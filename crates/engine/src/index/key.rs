@@ -55,10 +55,7 @@ pub fn key_from_json(definition: &IndexDefinition, values: &[&str]) -> Result<Ve
     let KeySource::Json(fields) = &definition.source else {
         let values = values.iter().map(|text| serde_json::from_str(text));
         let values: Result<Vec<Value>, _> = values.collect();
-        return key_from_values(
-            definition,
-            &values.map_err(|error| Error::InvalidJson(error.to_string()))?,
-        );
+        return key_from_values(definition, &values.map_err(|error| Error::InvalidJson(error.to_string()))?);
     };
     let mut key = Vec::new();
     for (field, text) in fields.iter().zip(values) {
@@ -96,9 +93,7 @@ pub fn decode_key(definition: &IndexDefinition, key: &[u8]) -> Result<Vec<Value>
         }
     }
     if !reader.is_at_end() {
-        return Err(Error::Invalid(
-            "an index key has bytes after its last field".to_owned(),
-        ));
+        return Err(Error::Invalid("an index key has bytes after its last field".to_owned()));
     }
     Ok(values)
 }
@@ -116,15 +111,11 @@ fn check_count(definition: &IndexDefinition, count: usize) -> Result<()> {
 fn put_raw(key: &mut Vec<u8>, part: RawPart, value: &Value, last: bool) -> Result<()> {
     let bytes = match value {
         Value::String(string) => Some(string.as_bytes().to_vec()),
-        Value::Object(fields) if fields.len() == 1 => {
-            fields.get(HEX).and_then(Value::as_str).and_then(parse_hex)
-        }
+        Value::Object(fields) if fields.len() == 1 => fields.get(HEX).and_then(Value::as_str).and_then(parse_hex),
         _ => None,
     };
     let mut bytes = bytes.ok_or_else(|| {
-        Error::Invalid(format!(
-            "the value {value} is not for a raw index; give a string or {{\"hex\": \"00ff\"}}"
-        ))
+        Error::Invalid(format!("the value {value} is not for a raw index; give a string or {{\"hex\": \"00ff\"}}"))
     })?;
     let len = part.len as usize;
     if bytes.len() > len || (bytes.len() < len && !last) {

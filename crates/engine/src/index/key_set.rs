@@ -50,9 +50,17 @@ impl KeySet {
 
     /// All keys, ordered by index, then key.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (IndexId, &[u8])> {
-        self.entries
-            .iter()
-            .map(|entry| (entry.index, self.key(entry)))
+        self.entries.iter().map(|entry| (entry.index, self.key(entry)))
+    }
+
+    /// The key at a place in the order of [`KeySet::iter`].
+    ///
+    /// # Panics
+    /// When there are not so many.
+    #[must_use]
+    pub fn get(&self, place: usize) -> (IndexId, &[u8]) {
+        let entry = &self.entries[place];
+        (entry.index, self.key(entry))
     }
 
     /// The keys in one index, in order.

@@ -45,9 +45,7 @@ mod tests;
 mod transcode;
 mod value;
 
-pub use definition::{
-    FieldPath, IndexDefinition, JsonField, KEY_ENCODING, KeySource, RawPart, Sparse,
-};
+pub use definition::{FieldPath, IndexDefinition, JsonField, KEY_ENCODING, KeySource, RawPart, Sparse};
 pub use extract::KeyExtractor;
 pub use json::validate_json;
 pub use key::{decode_key, key_from_json, key_from_values};

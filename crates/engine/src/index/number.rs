@@ -64,9 +64,7 @@ pub(super) fn put_number(out: &mut Vec<u8>, number: &Number) -> Result<()> {
             put_double(out, double);
             Ok(())
         }
-        _ => Err(Error::Invalid(format!(
-            "the number {number} is out of range"
-        ))),
+        _ => Err(Error::Invalid(format!("the number {number} is out of range"))),
     }
 }
 
@@ -74,20 +72,12 @@ pub(super) fn put_number(out: &mut Vec<u8>, number: &Number) -> Result<()> {
 pub(super) fn read_number(reader: &mut Reader<'_>) -> Result<Number> {
     let wrong = || Error::Invalid("an index key has bytes that are no number".to_owned());
     let ordered = u64::from_be_bytes(reader.array()?);
-    let bits = if ordered & SIGN == 0 {
-        !ordered
-    } else {
-        ordered ^ SIGN
-    };
+    let bits = if ordered & SIGN == 0 { !ordered } else { ordered ^ SIGN };
     let floor = f64::from_bits(bits);
     if bits == SIGN || !floor.is_finite() {
         return Err(wrong());
     }
-    let remainder = if floor.abs() >= EXACT {
-        u16::from_be_bytes(reader.array()?)
-    } else {
-        0
-    };
+    let remainder = if floor.abs() >= EXACT { u16::from_be_bytes(reader.array()?) } else { 0 };
     // Beyond i64 and u64 there are only doubles.
     if floor.trunc() == floor && floor.abs() < 2.0 * SIGN as f64 {
         let integer = floor as i128 + i128::from(remainder);
@@ -97,11 +87,7 @@ pub(super) fn read_number(reader: &mut Reader<'_>) -> Result<Number> {
             _ => None,
         };
         if let Some(number) = number {
-            return if self::floor(integer) == (floor, remainder) {
-                Ok(number)
-            } else {
-                Err(wrong())
-            };
+            return if self::floor(integer) == (floor, remainder) { Ok(number) } else { Err(wrong()) };
         }
     }
     if remainder != 0 {
@@ -113,11 +99,7 @@ pub(super) fn read_number(reader: &mut Reader<'_>) -> Result<Number> {
 /// The largest double that is not larger than `integer`, and what is missing.
 fn floor(integer: i128) -> (f64, u16) {
     let nearest = integer as f64;
-    let floor = if nearest as i128 > integer {
-        nearest.next_down()
-    } else {
-        nearest
-    };
+    let floor = if nearest as i128 > integer { nearest.next_down() } else { nearest };
     (floor, (integer - floor as i128) as u16)
 }
 

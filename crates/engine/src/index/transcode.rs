@@ -37,21 +37,13 @@ fn tag_at(scanner: &Scanner<'_>) -> u8 {
     }
 }
 
-fn put_payload<'a>(
-    out: &mut Vec<u8>,
-    scanner: &mut Scanner<'a>,
-    text: &'a [u8],
-    limit: usize,
-) -> Result<(), Fault> {
-    if out.len() > limit {
-        return scanner.value();
-    }
+fn put_payload<'a>(out: &mut Vec<u8>, scanner: &mut Scanner<'a>, text: &'a [u8], limit: usize) -> Result<(), Fault> {
     match scanner.peek() {
         b'"' => {
             let string = scanner.string()?;
             // The longest escapes of one byte have 6: this one is over the limit, so a part of it shows that as well.
             if string.text.len() / 6 > limit {
-                out.resize(limit + 1, 0);
+                out.resize(out.len().max(limit + 1), 0);
                 return Ok(());
             }
             put_quoted(out, string)
@@ -59,6 +51,9 @@ fn put_payload<'a>(
         b'{' => put_object(out, scanner, text, limit),
         b'[' => {
             scanner.array(|scanner| {
+                if out.len() > limit {
+                    return scanner.value();
+                }
                 out.push(tag_at(scanner));
                 put_payload(out, scanner, text, limit)
             })?;
@@ -108,12 +103,7 @@ pub(super) fn unquote(string: Quoted<'_>) -> Result<Cow<'_, [u8]>, Fault> {
 }
 
 /// Writes the fields as they come, and puts them in order afterwards, if they are not.
-fn put_object<'a>(
-    out: &mut Vec<u8>,
-    scanner: &mut Scanner<'a>,
-    text: &'a [u8],
-    limit: usize,
-) -> Result<(), Fault> {
+fn put_object<'a>(out: &mut Vec<u8>, scanner: &mut Scanner<'a>, text: &'a [u8], limit: usize) -> Result<(), Fault> {
     let start = out.len();
     let mut fields: Vec<(Cow<'a, [u8]>, Range<usize>)> = Vec::new();
     scanner.object(|scanner, name| {

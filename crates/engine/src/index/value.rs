@@ -78,9 +78,7 @@ fn put_payload(out: &mut Vec<u8>, value: &Value, depth: usize) -> Result<()> {
 
 fn check_depth(depth: usize) -> Result<()> {
     if depth >= JSON_DEPTH {
-        return Err(Error::Invalid(format!(
-            "a value is nested deeper than {JSON_DEPTH} levels"
-        )));
+        return Err(Error::Invalid(format!("a value is nested deeper than {JSON_DEPTH} levels")));
     }
     Ok(())
 }
@@ -115,11 +113,7 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Reader<'a> {
-        Reader {
-            bytes,
-            at: 0,
-            mask: 0,
-        }
+        Reader { bytes, at: 0, mask: 0 }
     }
 
     /// Says whether the bytes that follow are inverted.
@@ -132,10 +126,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn take(&mut self, len: usize) -> Result<Vec<u8>> {
-        let taken = self
-            .at
-            .checked_add(len)
-            .and_then(|end| self.bytes.get(self.at..end));
+        let taken = self.at.checked_add(len).and_then(|end| self.bytes.get(self.at..end));
         let taken = taken.ok_or_else(too_short)?;
         self.at += len;
         Ok(taken.iter().map(|byte| byte ^ self.mask).collect())
@@ -172,9 +163,7 @@ fn read_payload(reader: &mut Reader<'_>, tag: u8, depth: usize) -> Result<Value>
         tag::BOOLEAN => match reader.byte()? {
             0 => Ok(Value::Bool(false)),
             1 => Ok(Value::Bool(true)),
-            _ => Err(Error::Invalid(
-                "an index key has bytes that are no boolean".to_owned(),
-            )),
+            _ => Err(Error::Invalid("an index key has bytes that are no boolean".to_owned())),
         },
         tag::NUMBER => Ok(Value::Number(number::read_number(reader)?)),
         tag::STRING => Ok(Value::String(read_string(reader)?)),
@@ -192,9 +181,9 @@ fn read_payload(reader: &mut Reader<'_>, tag: u8, depth: usize) -> Result<Value>
             check_depth(depth)?;
             read_fields(reader, depth).map(Value::Object)
         }
-        _ => Err(Error::Invalid(format!(
-            "an index key has the type tag 0x{tag:02x}, which this version does not know"
-        ))),
+        _ => {
+            Err(Error::Invalid(format!("an index key has the type tag 0x{tag:02x}, which this version does not know")))
+        }
     }
 }
 
@@ -208,9 +197,7 @@ fn read_fields(reader: &mut Reader<'_>, depth: usize) -> Result<Map<String, Valu
         }
         let name = read_string(reader)?;
         if last.is_some_and(|last| last >= name) {
-            return Err(Error::Invalid(
-                "an index key has an object whose fields are out of order".to_owned(),
-            ));
+            return Err(Error::Invalid("an index key has an object whose fields are out of order".to_owned()));
         }
         let value = read_payload(reader, tag, depth + 1)?;
         fields.insert(name.clone(), value);

@@ -23,8 +23,7 @@ const CHECKSUM_BYTES: usize = 4;
 /// The most bytes of a body besides its key and content.
 pub(super) const OVERHEAD_BYTES: usize = CHECKSUM_BYTES + 4 * varint::MAX_BYTES + 1 + SALT_BYTES;
 /// The most bytes of a body.
-pub(super) const MAX_BODY_BYTES: usize =
-    OVERHEAD_BYTES + limits::UNIT_KEY_BYTES + limits::CONTENT_BYTES;
+pub(super) const MAX_BODY_BYTES: usize = OVERHEAD_BYTES + limits::UNIT_KEY_BYTES + limits::CONTENT_BYTES;
 
 /// Appends what follows `back` in a body.
 pub(super) fn put_rest(
@@ -74,10 +73,7 @@ impl Parts {
     /// Reads the lengths of the body at the front of `bytes`. They are bounded, and not yet covered by the checksum.
     pub fn parse(bytes: &[u8]) -> Result<Parts, BodyFault> {
         let field = BodyFault::Field;
-        let mut rest = bytes.get(CHECKSUM_BYTES..).ok_or(BodyFault::Cut {
-            need: CHECKSUM_BYTES,
-            have: bytes.len(),
-        })?;
+        let mut rest = bytes.get(CHECKSUM_BYTES..).ok_or(BodyFault::Cut { need: CHECKSUM_BYTES, have: bytes.len() })?;
         let back = varint::get(&mut rest)
             .filter(|back| (MIN_HEAD_BYTES as u64..limits::FRAME_BYTES as u64).contains(back))
             .ok_or(field("way back to the frame"))?;
@@ -96,13 +92,7 @@ impl Parts {
             .ok_or(field("content length"))? as usize;
         let key = bytes.len() - rest.len() + SALT_BYTES;
         let content = key + key_bytes;
-        Ok(Parts {
-            back,
-            kind,
-            place,
-            key: key..content,
-            content: content..content + content_bytes,
-        })
+        Ok(Parts { back, kind, place, key: key..content, content: content..content + content_bytes })
     }
 
     /// Bytes of the body.
@@ -112,10 +102,7 @@ impl Parts {
 
     /// Checks the body at the front of `bytes`.
     pub fn check(&self, bytes: &[u8]) -> Result<(), BodyFault> {
-        let body = bytes.get(..self.len()).ok_or(BodyFault::Cut {
-            need: self.len(),
-            have: bytes.len(),
-        })?;
+        let body = bytes.get(..self.len()).ok_or(BodyFault::Cut { need: self.len(), have: bytes.len() })?;
         if crc32c::crc32c(&body[CHECKSUM_BYTES..]) != u32::from_le_bytes(array(body, 0)) {
             return Err(BodyFault::Checksum);
         }
@@ -141,30 +128,19 @@ impl<'a> Body<'a> {
     /// The body at the front of `bytes`, which stand at `offset` of the log.
     pub(super) fn mapped(bytes: &'a [u8], offset: u64) -> Result<Body<'a>, BodyFault> {
         let parts = Body::check(bytes, offset)?;
-        Ok(Body {
-            bytes: Bytes::Mapped(&bytes[..parts.len()]),
-            parts,
-            offset,
-        })
+        Ok(Body { bytes: Bytes::Mapped(&bytes[..parts.len()]), parts, offset })
     }
 
     pub(super) fn copied(mut bytes: Vec<u8>, offset: u64) -> Result<Body<'a>, BodyFault> {
         let parts = Body::check(&bytes, offset)?;
         bytes.truncate(parts.len());
-        Ok(Body {
-            bytes: Bytes::Copied(bytes),
-            parts,
-            offset,
-        })
+        Ok(Body { bytes: Bytes::Copied(bytes), parts, offset })
     }
 
     fn check(bytes: &[u8], offset: u64) -> Result<Parts, BodyFault> {
         let parts = Parts::parse(bytes)?;
         parts.check(bytes)?;
-        if offset
-            .checked_sub(parts.back)
-            .is_none_or(|o| o < PAGE_BYTES)
-        {
+        if offset.checked_sub(parts.back).is_none_or(|o| o < PAGE_BYTES) {
             return Err(BodyFault::Field("way back to the frame"));
         }
         Ok(parts)

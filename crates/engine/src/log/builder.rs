@@ -9,9 +9,7 @@ use super::head::{Envelope, HeadFields, begin_head, seal_head};
 use super::operation::{self, DEFINITION_BYTES, Previous};
 use crate::error::{Error, Result};
 use crate::limits;
-use crate::types::{
-    Birth, Durability, GroupingId, Height, IndexId, Position, Timestamp, VersionKind,
-};
+use crate::types::{Birth, Durability, GroupingId, Height, IndexId, Position, Timestamp, VersionKind};
 use crate::varint;
 
 /// What a commit says of itself, besides its operations.
@@ -154,32 +152,16 @@ impl FrameBuilder {
         let births = previous.map_or(0, |p| p.births.len());
         assert!(births <= limits::INDEXES_PER_GROUPING, "too many births");
         let place = self.reserve(
-            5 * varint::MAX_BYTES
-                + births * 3 * varint::MAX_BYTES
-                + body::OVERHEAD_BYTES
-                + key.len()
-                + content.len(),
+            5 * varint::MAX_BYTES + births * 3 * varint::MAX_BYTES + body::OVERHEAD_BYTES + key.len() + content.len(),
         )?;
         let start = self.rests.len();
         body::put_rest(&mut self.rests, kind, place, key, content, salt);
         let rest_bytes = self.rests.len() - start;
-        self.bodies.push(StagedBody {
-            place,
-            rest_bytes: rest_bytes as u32,
-            in_frame: 0,
-        });
+        self.bodies.push(StagedBody { place, rest_bytes: rest_bytes as u32, in_frame: 0 });
         let out = &mut self.headers;
-        out.push(if kind == VersionKind::Deleted {
-            operation::DELETE
-        } else {
-            operation::PUT
-        });
+        out.push(if kind == VersionKind::Deleted { operation::DELETE } else { operation::PUT });
         let flags_at = out.len();
-        out.push(if kind == VersionKind::Raw {
-            operation::FLAG_RAW
-        } else {
-            0
-        });
+        out.push(if kind == VersionKind::Raw { operation::FLAG_RAW } else { 0 });
         put_id(out, grouping.0);
         varint::put(out, rest_bytes as u64);
         if let Some(previous) = previous {
@@ -229,12 +211,7 @@ impl FrameBuilder {
     ///
     /// # Errors
     /// [`Error::TooLarge`]: the definition, or the commit. Nothing was added then.
-    pub fn define_index(
-        &mut self,
-        grouping: GroupingId,
-        index: IndexId,
-        definition: &[u8],
-    ) -> Result<u32> {
+    pub fn define_index(&mut self, grouping: GroupingId, index: IndexId, definition: &[u8]) -> Result<u32> {
         check_size("index definition", definition.len(), DEFINITION_BYTES)?;
         let place = self.reserve(3 * varint::MAX_BYTES + definition.len())?;
         let out = &mut self.headers;
@@ -275,36 +252,20 @@ impl FrameBuilder {
         assert!(self.sealed.is_none(), "the commit was appended already");
         let place = self.count;
         if place as usize >= limits::OPERATIONS_PER_COMMIT {
-            return Err(Error::Invalid(format!(
-                "a commit has at most {} operations",
-                limits::OPERATIONS_PER_COMMIT
-            )));
+            return Err(Error::Invalid(format!("a commit has at most {} operations", limits::OPERATIONS_PER_COMMIT)));
         }
-        let so_far = HEAD_BYTES
-            + self.headers.len()
-            + self.rests.len()
-            + (self.bodies.len() + 1) * BODY_HEAD_BYTES;
+        let so_far = HEAD_BYTES + self.headers.len() + self.rests.len() + (self.bodies.len() + 1) * BODY_HEAD_BYTES;
         check_size("commit", so_far + 1 + bytes, limits::FRAME_BYTES)?;
         self.count += 1;
         Ok(place)
     }
 
     /// Puts the frame together for the place after `before`; gives the point after it.
-    pub(super) fn seal(
-        &mut self,
-        envelope: Envelope,
-        before: &LogPoint,
-        synced: Height,
-    ) -> LogPoint {
+    pub(super) fn seal(&mut self, envelope: Envelope, before: &LogPoint, synced: Height) -> LogPoint {
         assert_eq!(self.height, before.height.next(), "the commit's height");
         let frame = &mut self.frame;
         frame.clear();
-        frame.reserve(
-            HEAD_BYTES
-                + self.headers.len()
-                + self.rests.len()
-                + self.bodies.len() * BODY_HEAD_BYTES,
-        );
+        frame.reserve(HEAD_BYTES + self.headers.len() + self.rests.len() + self.bodies.len() * BODY_HEAD_BYTES);
         let time = self.now.max(before.time);
         let fields = HeadFields {
             durability: self.durability,
@@ -328,12 +289,7 @@ impl FrameBuilder {
         }
         let chain = seal_head(frame, head_bytes, &envelope, before.offset);
         self.sealed = Some((envelope, *before));
-        LogPoint {
-            height: self.height,
-            offset: before.offset + frame.len() as u64,
-            chain,
-            time,
-        }
+        LogPoint { height: self.height, offset: before.offset + frame.len() as u64, chain, time }
     }
 
     /// The frame, once it is sealed.
@@ -344,9 +300,7 @@ impl FrameBuilder {
     /// Where the body of the operation at `place` is, once the frame is appended; `None` when it has none.
     pub fn position(&self, place: u32) -> Option<Position> {
         let at = self.bodies.binary_search_by_key(&place, |b| b.place).ok()?;
-        self.sealed.map(|(envelope, before)| {
-            envelope.position(before.offset + u64::from(self.bodies[at].in_frame))
-        })
+        self.sealed.map(|(envelope, before)| envelope.position(before.offset + u64::from(self.bodies[at].in_frame)))
     }
 
     /// Place and position of every body, in order, once the frame is appended.
@@ -367,11 +321,7 @@ fn put_id(out: &mut Vec<u8>, id: u32) {
 
 fn check_size(what: &'static str, actual: usize, limit: usize) -> Result<()> {
     if actual > limit {
-        return Err(Error::TooLarge {
-            what,
-            actual,
-            limit,
-        });
+        return Err(Error::TooLarge { what, actual, limit });
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use super::fault::{BodyFault, Fault};
 use super::head::{Envelope, FrameHead, FrameKind, FrameMeta};
 use super::header::PAGE_BYTES;
 use super::operation::{Header, NewVersion, Operation, take_header};
-use crate::types::{Height, Position, Timestamp, VersionKind};
+use crate::types::{Durability, Height, Position, Timestamp, VersionKind};
 
 /// A frame that is whole, belongs where it stands, and whose checksums are right.
 #[derive(Clone, Debug)]
@@ -23,25 +23,13 @@ impl<'a> Frame<'a> {
     ///
     /// # Errors
     /// The first thing that is wrong. [`Fault::Cut`]: there may be more to come.
-    pub fn parse(
-        bytes: &'a [u8],
-        envelope: Envelope,
-        before: &LogPoint,
-    ) -> Result<Frame<'a>, Fault> {
+    pub fn parse(bytes: &'a [u8], envelope: Envelope, before: &LogPoint) -> Result<Frame<'a>, Fault> {
         let head = FrameHead::parse(bytes, &envelope, before.offset)?;
         let end = head.follows(before)?;
         let have = bytes.len() as u64;
-        let bytes = bytes.get(..head.frame_bytes as usize).ok_or(Fault::Cut {
-            need: u64::from(head.frame_bytes),
-            have,
-        })?;
-        let frame = Frame {
-            head,
-            bytes,
-            envelope,
-            offset: before.offset,
-            end,
-        };
+        let bytes =
+            bytes.get(..head.frame_bytes as usize).ok_or(Fault::Cut { need: u64::from(head.frame_bytes), have })?;
+        let frame = Frame { head, bytes, envelope, offset: before.offset, end };
         frame.check_operations()?;
         Ok(frame)
     }
@@ -79,6 +67,11 @@ impl<'a> Frame<'a> {
     /// The commit's height; of an open record, the height before it.
     pub fn height(&self) -> Height {
         self.head.height
+    }
+
+    /// The durability that was asked for.
+    pub fn durability(&self) -> Durability {
+        self.head.durability
     }
 
     /// When the commit happened.
@@ -138,12 +131,7 @@ impl<'a> Operations<'a> {
         };
         Some(match header {
             Header::Other(operation) => Ok(operation),
-            Header::Version {
-                grouping,
-                kind,
-                body_rest,
-                previous,
-            } => {
+            Header::Version { grouping, kind, body_rest, previous } => {
                 if check
                     && let Some(previous) = &previous
                     && !self.is_before(previous.position)
@@ -185,18 +173,11 @@ impl<'a> Operations<'a> {
     ) -> Result<(&'a [u8], Parts), BodyFault> {
         let need = body::len(self.body, rest);
         let bytes = &self.frame[self.body..];
-        let bytes = bytes.get(..need).ok_or(BodyFault::Cut {
-            need,
-            have: bytes.len(),
-        })?;
+        let bytes = bytes.get(..need).ok_or(BodyFault::Cut { need, have: bytes.len() })?;
         let parts = Parts::parse(bytes)?;
         if check {
             let agrees = |same: bool, what| {
-                if same {
-                    Ok(())
-                } else {
-                    Err(BodyFault::Disagrees(what))
-                }
+                if same { Ok(()) } else { Err(BodyFault::Disagrees(what)) }
             };
             agrees(parts.len() == need, "length")?;
             parts.check(bytes)?;

@@ -39,10 +39,7 @@ impl Envelope {
     /// The envelope of the frames of a log.
     pub fn new(header: &LogHeader) -> Envelope {
         let seed = crc32c::crc32c(&header.log_id);
-        Envelope {
-            seed: crc32c::crc32c_append(seed, &header.generation.to_le_bytes()),
-            generation: header.generation,
-        }
+        Envelope { seed: crc32c::crc32c_append(seed, &header.generation.to_le_bytes()), generation: header.generation }
     }
 
     /// The position that stands for an offset of this file.
@@ -120,10 +117,7 @@ pub(super) struct FrameHead<'a> {
 /// The two lengths that a frame begins with, checked against the limits and each other.
 pub(super) fn lengths(bytes: &[u8]) -> Result<(u32, u32), Fault> {
     if bytes.len() < 8 {
-        return Err(Fault::Cut {
-            need: MIN_HEAD_BYTES as u64,
-            have: bytes.len() as u64,
-        });
+        return Err(Fault::Cut { need: MIN_HEAD_BYTES as u64, have: bytes.len() as u64 });
     }
     let frame = u32::from_le_bytes(array(bytes, 0));
     if (frame as usize) < MIN_HEAD_BYTES || frame as usize > limits::FRAME_BYTES {
@@ -138,17 +132,10 @@ pub(super) fn lengths(bytes: &[u8]) -> Result<(u32, u32), Fault> {
 
 impl<'a> FrameHead<'a> {
     /// Reads the head at the front of `bytes`, which stand at `offset` of the log.
-    pub fn parse(
-        bytes: &'a [u8],
-        envelope: &Envelope,
-        offset: u64,
-    ) -> Result<FrameHead<'a>, Fault> {
+    pub fn parse(bytes: &'a [u8], envelope: &Envelope, offset: u64) -> Result<FrameHead<'a>, Fault> {
         let (frame_bytes, head_bytes) = lengths(bytes)?;
         let have = bytes.len() as u64;
-        let head = bytes.get(..head_bytes as usize).ok_or(Fault::Cut {
-            need: u64::from(head_bytes),
-            have,
-        })?;
+        let head = bytes.get(..head_bytes as usize).ok_or(Fault::Cut { need: u64::from(head_bytes), have })?;
         if envelope.head_checksum(offset, head) != u32::from_le_bytes(array(head, 8)) {
             return Err(Fault::HeadChecksum);
         }
@@ -167,20 +154,16 @@ impl<'a> FrameHead<'a> {
         let count = varint::get_u32(&mut rest)
             .filter(|count| *count as usize <= limits::OPERATIONS_PER_COMMIT)
             .ok_or(Fault::HeadField("operation count"))?;
-        let behind = varint::get(&mut rest)
-            .filter(|behind| *behind <= height)
-            .ok_or(Fault::HeadField("synced height"))?;
+        let behind =
+            varint::get(&mut rest).filter(|behind| *behind <= height).ok_or(Fault::HeadField("synced height"))?;
         let commit_id = if flags & FLAG_COMMIT_ID != 0 {
             let id = take(&mut rest, 16).ok_or(Fault::HeadField("commit id"))?;
             Some(array(id, 0))
         } else {
             None
         };
-        let actor = if flags & FLAG_ACTOR != 0 {
-            Some(take_name(&mut rest).ok_or(Fault::HeadField("actor"))?)
-        } else {
-            None
-        };
+        let actor =
+            if flags & FLAG_ACTOR != 0 { Some(take_name(&mut rest).ok_or(Fault::HeadField("actor"))?) } else { None };
         let kind = match head[12] {
             KIND_COMMIT => FrameKind::Commit,
             KIND_OPEN => {
@@ -224,19 +207,13 @@ impl<'a> FrameHead<'a> {
             FrameKind::Open(_) => before.height,
         };
         if self.height != expected {
-            return Err(Fault::Height {
-                expected,
-                found: self.height,
-            });
+            return Err(Fault::Height { expected, found: self.height });
         }
         if self.chain != before.chain {
             return Err(Fault::ChainValue);
         }
         if self.time < before.time {
-            return Err(Fault::Time {
-                before: before.time,
-                found: self.time,
-            });
+            return Err(Fault::Time { before: before.time, found: self.time });
         }
         Ok(LogPoint {
             height: self.height,
@@ -278,16 +255,8 @@ pub(super) fn begin_head(out: &mut Vec<u8>, open: bool, fields: &HeadFields<'_>)
     let mut fixed = [0; FIXED_BYTES];
     fixed[12] = if open { KIND_OPEN } else { KIND_COMMIT };
     fixed[13] = fields.durability as u8
-        | if fields.actor.is_some() {
-            FLAG_ACTOR
-        } else {
-            0
-        }
-        | if fields.commit_id.is_some() {
-            FLAG_COMMIT_ID
-        } else {
-            0
-        };
+        | if fields.actor.is_some() { FLAG_ACTOR } else { 0 }
+        | if fields.commit_id.is_some() { FLAG_COMMIT_ID } else { 0 };
     fixed[14..22].copy_from_slice(&fields.height.0.to_le_bytes());
     fixed[22..30].copy_from_slice(&fields.time.0.to_le_bytes());
     fixed[30..38].copy_from_slice(&fields.chain.to_le_bytes());
@@ -305,12 +274,7 @@ pub(super) fn begin_head(out: &mut Vec<u8>, open: bool, fields: &HeadFields<'_>)
 }
 
 /// Sets lengths and checksum of the frame that fills `frame`; gives the chain value after it.
-pub(super) fn seal_head(
-    frame: &mut [u8],
-    head_bytes: usize,
-    envelope: &Envelope,
-    offset: u64,
-) -> u64 {
+pub(super) fn seal_head(frame: &mut [u8], head_bytes: usize, envelope: &Envelope, offset: u64) -> u64 {
     assert!(frame.len() <= limits::FRAME_BYTES, "the frame is too long");
     assert!(offset >= PAGE_BYTES, "frames begin after the first page");
     let frame_len = frame.len() as u32;
@@ -348,12 +312,7 @@ pub(super) fn open_record(
     frame.extend_from_slice(&record.writer.started.to_le_bytes());
     let head_bytes = frame.len();
     let chain = seal_head(&mut frame, head_bytes, envelope, before.offset);
-    let end = LogPoint {
-        height: before.height,
-        offset: before.offset + frame.len() as u64,
-        chain,
-        time,
-    };
+    let end = LogPoint { height: before.height, offset: before.offset + frame.len() as u64, chain, time };
     (frame, end)
 }
 

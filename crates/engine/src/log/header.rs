@@ -59,12 +59,7 @@ impl LogHeader {
 
     /// Where the frames begin.
     pub fn base(&self) -> LogPoint {
-        LogPoint {
-            height: self.base_height,
-            offset: PAGE_BYTES,
-            chain: self.base_chain,
-            time: self.created,
-        }
+        LogPoint { height: self.base_height, offset: PAGE_BYTES, chain: self.base_chain, time: self.created }
     }
 
     /// Whether this engine may append to the log.
@@ -90,10 +85,7 @@ impl LogHeader {
     }
 
     pub(super) fn decode(path: &Path, page: &[u8]) -> Result<LogHeader> {
-        let format = |what: String| Error::Format {
-            path: path.to_owned(),
-            what,
-        };
+        let format = |what: String| Error::Format { path: path.to_owned(), what };
         if page.get(..8) != Some(&MAGIC[..]) || page.len() < HEADER_BYTES {
             return Err(format("this is not an ImmuxDB log".to_owned()));
         }
@@ -131,12 +123,8 @@ impl LogHeader {
 
     /// Whether a file is one whose making was interrupted: no frame can be in it, since the header was not yet safe.
     pub(super) fn is_unfinished(page: &[u8], file_len: u64) -> bool {
-        let started = page
-            .iter()
-            .zip(MAGIC)
-            .all(|(byte, magic)| *byte == 0 || *byte == magic);
-        let sound = page.len() >= HEADER_BYTES
-            && crc32c::crc32c(&page[..64]) == u32::from_le_bytes(array(page, 64));
+        let started = page.iter().zip(MAGIC).all(|(byte, magic)| *byte == 0 || *byte == magic);
+        let sound = page.len() >= HEADER_BYTES && crc32c::crc32c(&page[..64]) == u32::from_le_bytes(array(page, 64));
         file_len <= PAGE_BYTES && started && !sound
     }
 }
@@ -173,17 +161,9 @@ mod tests {
         let path = Path::new("log");
         let mut header = LogHeader::new([1; 16], Timestamp(0));
         header.compatible = 1;
-        assert!(
-            LogHeader::decode(path, &header.encode())
-                .unwrap()
-                .writable()
-        );
+        assert!(LogHeader::decode(path, &header.encode()).unwrap().writable());
         header.read_only = 1;
-        assert!(
-            !LogHeader::decode(path, &header.encode())
-                .unwrap()
-                .writable()
-        );
+        assert!(!LogHeader::decode(path, &header.encode()).unwrap().writable());
         header.incompatible = 4;
         let error = LogHeader::decode(path, &header.encode()).unwrap_err();
         assert!(matches!(error, Error::Format { .. }), "{error}");

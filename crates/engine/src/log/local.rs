@@ -28,7 +28,7 @@ use super::{Appended, Log, LogPoint};
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::storage::{File, Storage};
-use crate::types::{Durability, Height, Position};
+use crate::types::{Durability, Height, Position, Timestamp};
 
 /// Bytes of `Buffered` commits that are held in memory at most.
 pub(super) const BUFFER_BYTES: usize = 1 << 20;
@@ -40,6 +40,8 @@ pub(crate) struct LocalLog {
     pub(super) storage: Arc<dyn Storage>,
     pub(super) path: PathBuf,
     pub(super) file: Arc<dyn File>,
+    /// Holds the writer's lock, apart from `file`, so that reading goes on when the lock is given back.
+    pub(super) lock: Mutex<Option<Arc<dyn File>>>,
     pub(super) header: LogHeader,
     pub(super) envelope: Envelope,
     /// The status slot that was found when the log was opened.
@@ -98,22 +100,16 @@ impl LocalLog {
             storage,
             path,
             file,
+            lock: Mutex::new(None),
             header,
             envelope: Envelope::new(&header),
             found,
-            tail: Mutex::new(Tail {
-                access,
-                end: base,
-                buffer: Vec::new(),
-            }),
+            tail: Mutex::new(Tail { access, end: base, buffer: Vec::new() }),
             written: AtomicU64::new(base.offset),
             synced: Mutex::new(base),
             durable: AtomicU64::new(base.height.0),
             sync_turn: Mutex::new(()),
-            status: Mutex::new(StatusWriter {
-                sequence: found.map_or(0, |s| s.sequence),
-                writer,
-            }),
+            status: Mutex::new(StatusWriter { sequence: found.map_or(0, |s| s.sequence), writer }),
             poison: OnceLock::new(),
             windows: Windows::new(),
         }
@@ -135,15 +131,34 @@ impl LocalLog {
     }
 
     pub(super) fn damaged(&self, offset: u64, what: impl ToString) -> Error {
-        Error::Damaged {
-            path: self.path.clone(),
-            offset,
-            what: what.to_string(),
-        }
+        Error::Damaged { path: self.path.clone(), offset, what: what.to_string() }
     }
 
     pub(super) fn io(&self, error: io::Error) -> Error {
         Error::io(&self.path, error)
+    }
+
+    /// The point after the commit at `height`, whose frame ends at `offset`: a mark that was taken from this log.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when no frame begins there and the log goes on; [`Error::Io`].
+    pub fn point_after(&self, height: Height, offset: u64, time: Timestamp) -> Result<LogPoint> {
+        self.flush(&mut self.tail.lock())?;
+        let end = self.written.load(Ordering::Acquire);
+        let newest = self.newest();
+        if offset >= newest.offset {
+            return Ok(newest);
+        }
+        let bytes = self.copy(offset, end, GUESS_BYTES)?;
+        let parsed = match FrameHead::parse(&bytes, &self.envelope, offset) {
+            Err(Fault::Cut { need, .. }) if need <= end - offset => {
+                let bytes = self.copy(offset, end, need as usize)?;
+                FrameHead::parse(&bytes, &self.envelope, offset).map(|head| head.chain)
+            }
+            parsed => parsed.map(|head| head.chain),
+        };
+        let chain = parsed.map_err(|fault| self.damaged(offset, fault))?;
+        Ok(LogPoint { height, offset, chain, time })
     }
 
     /// Writes a status slot, which says what is synced and who holds the log.
@@ -172,9 +187,7 @@ impl LocalLog {
         let newest = self.newest();
         let synced = self.sync(newest.height)?;
         self.write_status()?;
-        self.file
-            .sync_data()
-            .map_err(|error| self.poisoned(error))?;
+        self.file.sync_data().map_err(|error| self.poisoned(error))?;
         Ok(synced)
     }
 
@@ -188,10 +201,9 @@ impl LocalLog {
         }
         self.sync_everything()?;
         self.write_slot(true)?;
-        self.file
-            .sync_data()
-            .map_err(|error| self.poisoned(error))?;
+        self.file.sync_data().map_err(|error| self.poisoned(error))?;
         self.tail.lock().access = Access::Stopped("it was closed".to_owned());
+        self.lock.lock().take();
         Ok(())
     }
 
@@ -231,8 +243,7 @@ impl LocalLog {
         let at = self.written.load(Ordering::Relaxed);
         match self.file.write_at(bytes, at) {
             Ok(()) => {
-                self.written
-                    .store(at + bytes.len() as u64, Ordering::Release);
+                self.written.store(at + bytes.len() as u64, Ordering::Release);
                 Ok(())
             }
             Err(error) if is_full(&error) => {
@@ -293,9 +304,7 @@ impl LocalLog {
         if self.synced.lock().offset == point.offset {
             return Ok(point);
         }
-        self.file
-            .sync_data()
-            .map_err(|error| self.poisoned(error))?;
+        self.file.sync_data().map_err(|error| self.poisoned(error))?;
         self.set_synced(point);
         Ok(point)
     }
@@ -305,7 +314,7 @@ impl LocalLog {
         self.durable.store(point.height.0, Ordering::Release);
     }
 
-    /// Calls `then` with the bytes from `offset` on: at least `guess`, or up to the log's end.
+    /// Copies `guess` bytes from `offset` on, or fewer where the log ends before.
     fn copy(&self, offset: u64, end: u64, guess: usize) -> Result<Vec<u8>> {
         let mut bytes = vec![0; (guess as u64).min(end - offset) as usize];
         let read = self.file.read_at(&mut bytes, offset);
@@ -322,9 +331,7 @@ impl LocalLog {
         let parts = Parts::parse(bytes).map_err(|fault| self.damaged(offset, fault))?;
         let bytes = bytes[..bytes.len().min(parts.len())].to_vec();
         drop(tail);
-        Body::copied(bytes, offset)
-            .map(Some)
-            .map_err(|fault| self.damaged(offset, fault))
+        Body::copied(bytes, offset).map(Some).map_err(|fault| self.damaged(offset, fault))
     }
 
     fn unwritten<'a>(&self, tail: &'a Tail, offset: u64) -> Result<Option<&'a [u8]>> {
@@ -365,10 +372,7 @@ impl LocalLog {
 }
 
 fn is_full(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
-    )
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
 }
 
 impl Log for LocalLog {
@@ -388,9 +392,7 @@ impl Log for LocalLog {
         let mut tail = self.tail.lock();
         self.writable(&tail.access)?;
         if frame.height() != tail.end.height.next() {
-            return Ok(Appended::Conflict {
-                newest: tail.end.height,
-            });
+            return Ok(Appended::Conflict { newest: tail.end.height });
         }
         let end = frame.seal(self.envelope, &tail.end, self.durable_height());
         self.append_frame(&mut tail, frame.bytes(), end, frame.durability())?;

@@ -32,7 +32,8 @@
 //! | `reader` | frames one after another |
 //! | `windows` | the log, mapped |
 //! | `local` | appending, syncing, reading |
-//! | `recovery` | opening: where does the log end? |
+//! | `opening` | the lock and the first page |
+//! | `recovery` | where does the log end? |
 //!
 //! The bytes are laid down in `FORMAT.md` beside this file.
 
@@ -43,6 +44,7 @@ mod frame;
 mod head;
 mod header;
 mod local;
+mod opening;
 mod operation;
 mod reader;
 mod recovery;
@@ -57,9 +59,10 @@ pub(crate) use frame::{Frame, Operations};
 pub(crate) use head::{FrameKind, FrameMeta, OpenRecord};
 pub(crate) use header::LogHeader;
 pub(crate) use local::LocalLog;
+pub(crate) use opening::Opening;
 pub(crate) use operation::{Births, NewVersion, Operation, Previous};
 pub(crate) use reader::FrameReader;
-pub(crate) use recovery::{Cut, Damage, Opening, Recovery};
+pub(crate) use recovery::{Cut, Damage, Recovery};
 pub(crate) use status::{Status, Writer};
 
 use crate::error::Result;

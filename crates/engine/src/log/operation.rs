@@ -47,16 +47,9 @@ pub(crate) enum Operation<'a> {
     /// A grouping came to be.
     DefineGrouping { id: GroupingId, name: &'a str },
     /// An index came to be.
-    DefineIndex {
-        grouping: GroupingId,
-        index: IndexId,
-        definition: &'a [u8],
-    },
+    DefineIndex { grouping: GroupingId, index: IndexId, definition: &'a [u8] },
     /// An index is no longer used.
-    DropIndex {
-        grouping: GroupingId,
-        index: IndexId,
-    },
+    DropIndex { grouping: GroupingId, index: IndexId },
     /// Every unit of a grouping was deleted.
     ClearGrouping { grouping: GroupingId },
 }
@@ -90,8 +83,7 @@ pub(crate) struct Births<'a> {
 impl<'a> Births<'a> {
     /// Takes a count and as many births from the front of `rest`, each below the height `end`.
     fn take(rest: &mut &'a [u8], end: Height) -> Option<Births<'a>> {
-        let left = varint::get_u32(rest)
-            .filter(|count| (1..=limits::INDEXES_PER_GROUPING as u32).contains(count))?;
+        let left = varint::get_u32(rest).filter(|count| (1..=limits::INDEXES_PER_GROUPING as u32).contains(count))?;
         let bytes = *rest;
         for _ in 0..left {
             let (_, birth) = birth(rest)?;
@@ -141,11 +133,7 @@ pub(super) enum Header<'a> {
 }
 
 /// Takes the header of operation `place` of the commit at `height` from the front of `rest`.
-pub(super) fn take_header<'a>(
-    rest: &mut &'a [u8],
-    place: u32,
-    height: Height,
-) -> Result<Header<'a>, Fault> {
+pub(super) fn take_header<'a>(rest: &mut &'a [u8], place: u32, height: Height) -> Result<Header<'a>, Fault> {
     let field = |what| Fault::OperationField { place, what };
     let kind = take(rest, 1).ok_or(field("kind"))?[0];
     let grouping = |rest: &mut &'a [u8]| {
@@ -164,9 +152,8 @@ pub(super) fn take_header<'a>(
                 return Err(field("flags"));
             }
             let grouping = grouping(rest)?;
-            let body_rest = varint::get(rest)
-                .filter(|len| *len <= MAX_BODY_BYTES as u64)
-                .ok_or(field("body length"))? as usize;
+            let body_rest =
+                varint::get(rest).filter(|len| *len <= MAX_BODY_BYTES as u64).ok_or(field("body length"))? as usize;
             let previous = if flags & FLAG_PREVIOUS == 0 {
                 None
             } else {
@@ -177,17 +164,11 @@ pub(super) fn take_header<'a>(
                 _ if flags & FLAG_RAW != 0 => VersionKind::Raw,
                 _ => VersionKind::Json,
             };
-            return Ok(Header::Version {
-                grouping,
-                kind,
-                body_rest,
-                previous,
-            });
+            return Ok(Header::Version { grouping, kind, body_rest, previous });
         }
-        DEFINE_GROUPING => Operation::DefineGrouping {
-            id: grouping(rest)?,
-            name: take_name(rest).ok_or(field("name"))?,
-        },
+        DEFINE_GROUPING => {
+            Operation::DefineGrouping { id: grouping(rest)?, name: take_name(rest).ok_or(field("name"))? }
+        }
         DEFINE_INDEX => {
             let grouping = grouping(rest)?;
             let index = index(rest)?;
@@ -195,41 +176,19 @@ pub(super) fn take_header<'a>(
                 .filter(|len| *len <= DEFINITION_BYTES as u64)
                 .and_then(|len| take(rest, len as usize))
                 .ok_or(field("definition"))?;
-            Operation::DefineIndex {
-                grouping,
-                index,
-                definition,
-            }
+            Operation::DefineIndex { grouping, index, definition }
         }
-        DROP_INDEX => Operation::DropIndex {
-            grouping: grouping(rest)?,
-            index: index(rest)?,
-        },
-        CLEAR_GROUPING => Operation::ClearGrouping {
-            grouping: grouping(rest)?,
-        },
+        DROP_INDEX => Operation::DropIndex { grouping: grouping(rest)?, index: index(rest)? },
+        CLEAR_GROUPING => Operation::ClearGrouping { grouping: grouping(rest)? },
         kind => return Err(Fault::OperationKind { place, kind }),
     }))
 }
 
-fn take_previous<'a>(
-    rest: &mut &'a [u8],
-    height: Height,
-    flags: u8,
-) -> Option<Previous<Births<'a>>> {
+fn take_previous<'a>(rest: &mut &'a [u8], height: Height, flags: u8) -> Option<Previous<Births<'a>>> {
     let back = varint::get(rest).filter(|back| (1..height.0).contains(back))?;
     let previous = Height(height.0 - back);
     let position = Position::from_bits(varint::get(rest)?);
     let place = varint::get_u32(rest)?;
-    let births = if flags & FLAG_BIRTHS == 0 {
-        Births::default()
-    } else {
-        Births::take(rest, height)?
-    };
-    Some(Previous {
-        height: previous,
-        place,
-        position,
-        births,
-    })
+    let births = if flags & FLAG_BIRTHS == 0 { Births::default() } else { Births::take(rest, height)? };
+    Some(Previous { height: previous, place, position, births })
 }

@@ -44,15 +44,7 @@ impl FrameReader {
         from: LogPoint,
         limit: u64,
     ) -> FrameReader {
-        FrameReader {
-            file,
-            path,
-            envelope,
-            at: from,
-            limit,
-            buffer: Vec::new(),
-            buffer_offset: from.offset,
-        }
+        FrameReader { file, path, envelope, at: from, limit, buffer: Vec::new(), buffer_offset: from.offset }
     }
 
     /// The point after the last frame that was given out.
@@ -69,11 +61,7 @@ impl FrameReader {
         match self.step()? {
             Step::Frame(frame) => Ok(Some(frame)),
             Step::End => Ok(None),
-            Step::Broken(fault) => Err(Error::Damaged {
-                path,
-                offset,
-                what: fault.to_string(),
-            }),
+            Step::Broken(fault) => Err(Error::Damaged { path, offset, what: fault.to_string() }),
         }
     }
 
@@ -87,18 +75,12 @@ impl FrameReader {
             Ok((frame_bytes, _)) if u64::from(frame_bytes) <= left => {
                 let have = self.fill(frame_bytes as usize)?;
                 if have < frame_bytes as usize {
-                    return Ok(Step::Broken(Fault::Cut {
-                        need: u64::from(frame_bytes),
-                        have: have as u64,
-                    }));
+                    return Ok(Step::Broken(Fault::Cut { need: u64::from(frame_bytes), have: have as u64 }));
                 }
                 have
             }
             Ok((frame_bytes, _)) => {
-                return Ok(Step::Broken(Fault::Cut {
-                    need: u64::from(frame_bytes),
-                    have: left,
-                }));
+                return Ok(Step::Broken(Fault::Cut { need: u64::from(frame_bytes), have: left }));
             }
             Err(fault) => return Ok(Step::Broken(fault)),
         };
@@ -129,9 +111,7 @@ impl FrameReader {
         let wanted = (need.max(CHUNK_BYTES) as u64).min(left) as usize;
         if wanted > have {
             self.buffer.resize(wanted, 0);
-            let read = self
-                .file
-                .read_at(&mut self.buffer[have..], self.at.offset + have as u64);
+            let read = self.file.read_at(&mut self.buffer[have..], self.at.offset + have as u64);
             let read = read.map_err(|error| Error::io(&self.path, error))?;
             self.buffer.truncate(have + read);
         }

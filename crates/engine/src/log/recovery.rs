@@ -1,4 +1,4 @@
-//! Opening a log, and finding where it ends.
+//! Finding where a log ends.
 //!
 //! Whoever holds the writer's lock checks the frames from a point that is known to be good. A bad frame means one of
 //! three things:
@@ -18,42 +18,25 @@
 //! at its place, before it is synced and believed.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::fault::Fault;
 use super::frame::Frame;
-use super::head::{
-    FIXED_BYTES, FrameHead, FrameKind, MIN_HEAD_BYTES, OpenRecord, lengths, open_record,
-};
-use super::header::{LogHeader, PAGE_BYTES, WRITER_LOCK};
+use super::head::{FIXED_BYTES, FrameHead, FrameKind, MIN_HEAD_BYTES, OpenRecord, lengths, open_record};
+use super::header::PAGE_BYTES;
 use super::local::{Access, LocalLog};
+use super::opening::{Opening, directory, read_head};
 use super::reader::{FrameReader, Step};
-use super::status::{Status, Writer};
+use super::status::Status;
 use super::{Log, LogPoint};
 use crate::error::{Error, Result};
-use crate::storage::{File, OpenMode, Storage};
-use crate::types::{Durability, Height, Timestamp};
+use crate::storage::{File, OpenMode};
+use crate::types::{Durability, Height};
 
 /// Bytes that are copied or searched at a time.
 const CHUNK_BYTES: usize = 1 << 20;
-/// How often a log may be replaced under our hands before we give up.
-const ATTEMPTS: usize = 16;
-
-/// What a writer brings along.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Opening {
-    /// Who opens the log.
-    pub writer: Writer,
-    /// A random number, for the open record.
-    pub nonce: [u8; 16],
-    /// A random name for the log, in case it has to be made.
-    pub log_id: [u8; 16],
-    /// The clock's time.
-    pub now: Timestamp,
-}
-
 /// What recovery found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recovery {
@@ -92,95 +75,6 @@ pub(crate) struct Damage {
 }
 
 impl LocalLog {
-    /// Opens a log for writing, and takes its lock; makes it if it is missing. [`LocalLog::recover`] comes next.
-    ///
-    /// # Errors
-    /// [`Error::Held`], [`Error::Format`], [`Error::Damaged`] (the header), [`Error::Io`], [`Error::NoSpace`].
-    pub fn open_writer(
-        storage: &Arc<dyn Storage>,
-        path: &Path,
-        opening: &Opening,
-    ) -> Result<LocalLog> {
-        let io = |error| Error::io(path, error);
-        let file = lock(&**storage, path)?;
-        let page = read_page(&*file).map_err(io)?;
-        let len = file.len().map_err(io)?;
-        if LogHeader::is_unfinished(&page, len) {
-            make(&*file, opening).map_err(io)?;
-        }
-        if len <= PAGE_BYTES {
-            // Whoever made the file may have been stopped before this.
-            storage.sync_dir(directory(path)).map_err(io)?;
-        }
-        let header = LogHeader::decode(path, &read_page(&*file).map_err(io)?)?;
-        if !header.writable() {
-            return Err(Error::Format {
-                path: path.to_owned(),
-                what: "the log uses features that this engine cannot write; open it read-only, or use a newer engine"
-                    .to_owned(),
-            });
-        }
-        let found = Status::read(&*file, header.log_id).map_err(io)?;
-        Ok(LocalLog::with(
-            Arc::clone(storage),
-            path.to_owned(),
-            file,
-            header,
-            found,
-            Access::Recover,
-            opening.writer,
-        ))
-    }
-
-    /// Opens a log for reading. It takes no lock and writes nothing; [`LocalLog::follow`] comes next.
-    ///
-    /// # Errors
-    /// [`Error::Format`], [`Error::Damaged`] (the header), [`Error::Io`].
-    pub fn open_reader(storage: &Arc<dyn Storage>, path: &Path) -> Result<LocalLog> {
-        let io = |error| Error::io(path, error);
-        let file = storage.open(path, OpenMode::Read).map_err(io)?;
-        let header = LogHeader::decode(path, &read_page(&*file).map_err(io)?)?;
-        let found = Status::read(&*file, header.log_id).map_err(io)?;
-        Ok(LocalLog::with(
-            Arc::clone(storage),
-            path.to_owned(),
-            file,
-            header,
-            found,
-            Access::Read,
-            Writer::default(),
-        ))
-    }
-
-    /// Whether the history of this log leads through `point`, as far as the log can tell: a status slot or the next
-    /// frame confirms it. What is derived up to a point that does not fit belongs to another history.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn fits(&self, point: &LogPoint) -> Result<bool> {
-        let same = |height: Height, offset: u64, chain: u64| {
-            (height, offset, chain) == (point.height, point.offset, point.chain)
-        };
-        let base = self.header.base();
-        if point.offset <= base.offset {
-            return Ok(same(base.height, base.offset, base.chain));
-        }
-        let status = Status::read(&*self.file, self.header.log_id);
-        if let Some(status) = status.map_err(|error| self.io(error))?
-            && status.synced_offset == point.offset
-        {
-            return Ok(same(
-                status.synced_height,
-                status.synced_offset,
-                status.synced_chain,
-            ));
-        }
-        let len = self.file.len().map_err(|error| self.io(error))?;
-        let head = read_head(self, point.offset, len).map_err(|error| self.io(error))?;
-        let head = FrameHead::parse(&head, &self.envelope, point.offset);
-        Ok(head.is_ok_and(|head| head.follows(point).is_ok()))
-    }
-
     /// Finds the end of the log and makes it ready for appending. `apply` is called for each frame after `from`, a point
     /// that was synced and that [fits](LocalLog::fits), or the [base](LogHeader::base); bodies up to that frame can be
     /// read meanwhile. With damage the log stays read-only, see [`Recovery::damage`].
@@ -193,13 +87,10 @@ impl LocalLog {
         opening: &Opening,
         apply: &mut dyn FnMut(&Frame<'_>) -> Result<()>,
     ) -> Result<Recovery> {
-        assert_eq!(
-            self.tail.lock().access,
-            Access::Recover,
-            "recovery is done once, by a writer"
-        );
+        assert_eq!(self.tail.lock().access, Access::Recover, "recovery is done once, by a writer");
         let io = |error| self.io(error);
         let len = self.file.len().map_err(io)?;
+        self.check_start(from, len)?;
         let mut report = Recovery::default();
         let mut boot_id = self.found.map(|status| status.writer.boot_id);
         let fault = {
@@ -243,12 +134,7 @@ impl LocalLog {
         if let Some(fault) = fault {
             let saved = self.save_aside(end.offset, len)?;
             self.file.set_len(end.offset).map_err(io)?;
-            report.cut = Some(Cut {
-                offset: end.offset,
-                bytes: len - end.offset,
-                saved,
-                what: fault.to_string(),
-            });
+            report.cut = Some(Cut { offset: end.offset, bytes: len - end.offset, saved, what: fault.to_string() });
         }
         let synced = self.known_synced(from).0;
         if same_boot && synced < end.offset {
@@ -263,31 +149,26 @@ impl LocalLog {
 
     /// Reads on from `from`, the point that an earlier call gave, or a synced point that [fits](LocalLog::fits), or the
     /// [base](LogHeader::base): the frames that are whole. What may be an unfinished append is the end for now. What is
-    /// given is on the device: if need be, the reader syncs it.
+    /// given of [`Durability::Sync`] is on the device: if need be, the reader syncs it.
     ///
     /// # Errors
     /// What `apply` gives; [`Error::Damaged`] when what was synced can't be read; [`Error::Io`].
-    pub fn follow(
-        &self,
-        from: LogPoint,
-        apply: &mut dyn FnMut(&Frame<'_>) -> Result<()>,
-    ) -> Result<LogPoint> {
-        assert_eq!(
-            self.tail.lock().access,
-            Access::Read,
-            "only readers follow a log"
-        );
+    pub fn follow(&self, from: LogPoint, apply: &mut dyn FnMut(&Frame<'_>) -> Result<()>) -> Result<LogPoint> {
+        assert_eq!(self.tail.lock().access, Access::Read, "only readers follow a log");
         let io = |error| self.io(error);
+        let len = self.file.len().map_err(io)?;
+        if len == from.offset && from == self.newest() {
+            return Ok(from);
+        }
         let status = Status::read(&*self.file, self.header.log_id).map_err(io)?;
         let synced = status.map_or(PAGE_BYTES, |status| status.synced_offset);
-        let len = self.file.len().map_err(io)?;
-        if len > from.offset.max(synced) {
-            self.file.sync_data().map_err(io)?;
-        }
+        self.check_start(from, len)?;
+        let mut owes_sync = false;
         let mut reader = self.reader(from, len);
         let what = loop {
             match reader.step()? {
                 Step::Frame(frame) => {
+                    owes_sync |= frame.durability() == Durability::Sync && frame.end().offset > synced;
                     self.written.store(frame.end().offset, Ordering::Release);
                     apply(&frame)?;
                 }
@@ -299,15 +180,21 @@ impl LocalLog {
         if end.offset < synced {
             return Err(self.damaged(end.offset, what));
         }
+        if owes_sync {
+            self.file.sync_data().map_err(io)?;
+        }
         self.written.store(end.offset, Ordering::Release);
         self.tail.lock().end = end;
         self.set_synced(end);
         Ok(end)
     }
 
-    /// The status slot that was found when the log was opened.
-    pub fn found_status(&self) -> Option<&Status> {
-        self.found.as_ref()
+    /// Nothing beyond the end of the file may ever count as part of the log: it could not be touched in the map.
+    fn check_start(&self, from: LogPoint, len: u64) -> Result<()> {
+        if from.offset > len {
+            return Err(self.damaged(len, format!("the log once had {} bytes", from.offset)));
+        }
+        Ok(())
     }
 
     fn reader(&self, from: LogPoint, limit: u64) -> FrameReader {
@@ -317,9 +204,7 @@ impl LocalLog {
 
     /// Offset and height up to which the log is known to have been synced.
     fn known_synced(&self, from: LogPoint) -> (u64, Height) {
-        let slot = self.found.map_or((0, Height::ZERO), |status| {
-            (status.synced_offset, status.synced_height)
-        });
+        let slot = self.found.map_or((0, Height::ZERO), |status| (status.synced_offset, status.synced_height));
         slot.max((from.offset, from.height))
     }
 
@@ -333,24 +218,15 @@ impl LocalLog {
         same_boot: bool,
     ) -> Result<Option<Damage>> {
         let what = fault.map_or_else(|| "the file ends here".to_owned(), Fault::to_string);
-        let damage = |why: String| {
-            Ok(Some(Damage {
-                offset: end.offset,
-                what: format!("{what}; {why}"),
-            }))
-        };
+        let damage = |why: String| Ok(Some(Damage { offset: end.offset, what: format!("{what}; {why}") }));
         let (synced, height) = self.known_synced(from);
         if end.offset < synced || end.height < height {
-            return damage(format!(
-                "the log was synced up to height {height} and offset {synced}"
-            ));
+            return damage(format!("the log was synced up to height {height} and offset {synced}"));
         }
         if fault.is_none() {
             return Ok(None);
         }
-        let later = self
-            .find_later_frames(end, len)
-            .map_err(|error| self.io(error))?;
+        let later = self.find_later_frames(end, len).map_err(|error| self.io(error))?;
         match later {
             Some(later) if later.synced > end.height => damage(format!(
                 "a later frame, at offset {}, says that the log was synced up to height {}",
@@ -380,10 +256,7 @@ impl LocalLog {
                 if may_begin_frame(&bytes[next..], &end, len - offset) {
                     let head = read_head(self, offset, len)?;
                     if let Ok(head) = FrameHead::parse(&head, &self.envelope, offset) {
-                        let later = found.get_or_insert(LaterFrames {
-                            offset,
-                            synced: Height::ZERO,
-                        });
+                        let later = found.get_or_insert(LaterFrames { offset, synced: Height::ZERO });
                         later.synced = later.synced.max(head.synced);
                         step = head.frame_bytes as usize;
                     }
@@ -410,11 +283,9 @@ impl LocalLog {
             return Ok(None);
         }
         let (path, aside) = self.create_aside(from)?;
-        let saved = copy_chunks(&*self.file, from, to, |bytes, at| {
-            aside.write_at(bytes, at - from)
-        })
-        .and_then(|()| aside.sync_data())
-        .and_then(|()| self.storage.sync_dir(directory(&self.path)));
+        let saved = copy_chunks(&*self.file, from, to, |bytes, at| aside.write_at(bytes, at - from))
+            .and_then(|()| aside.sync_data())
+            .and_then(|()| self.storage.sync_dir(directory(&self.path)));
         if let Err(error) = saved {
             // Half a copy helps nobody; the original is still in the log.
             let _ = self.storage.remove(&path);
@@ -443,17 +314,12 @@ impl LocalLog {
 
     /// Writes bytes once more at their place, so that the next sync tells the truth about them.
     fn rewrite(&self, from: u64, to: u64) -> io::Result<()> {
-        copy_chunks(&*self.file, from, to, |bytes, at| {
-            self.file.write_at(bytes, at)
-        })
+        copy_chunks(&*self.file, from, to, |bytes, at| self.file.write_at(bytes, at))
     }
 
     fn append_open_record(&self, opening: &Opening) -> Result<()> {
         let mut tail = self.tail.lock();
-        let record = OpenRecord {
-            nonce: opening.nonce,
-            writer: opening.writer,
-        };
+        let record = OpenRecord { nonce: opening.nonce, writer: opening.writer };
         let synced = self.durable_height();
         let (frame, end) = open_record(&self.envelope, &tail.end, synced, opening.now, &record);
         self.append_frame(&mut tail, &frame, end, Durability::Process)?;
@@ -477,27 +343,7 @@ fn may_begin_frame(bytes: &[u8], last: &LogPoint, left: u64) -> bool {
         return false;
     };
     let field = |at| u64::from_le_bytes(super::header::array(bytes, at));
-    u64::from(frame) <= left
-        && (1..=2).contains(&bytes[12])
-        && field(14) >= last.height.0
-        && field(22) >= last.time.0
-}
-
-/// The bytes of the head at `offset`, or fewer where the file ends or no head begins.
-fn read_head(log: &LocalLog, offset: u64, len: u64) -> io::Result<Vec<u8>> {
-    let left = len.saturating_sub(offset);
-    let mut bytes = vec![0; left.min(512) as usize];
-    let read = log.file.read_at(&mut bytes, offset)?;
-    bytes.truncate(read);
-    if let Ok((_, head)) = lengths(&bytes)
-        && head as usize > bytes.len()
-        && u64::from(head) <= left
-    {
-        bytes.resize(head as usize, 0);
-        let read = log.file.read_at(&mut bytes, offset)?;
-        bytes.truncate(read);
-    }
-    Ok(bytes)
+    u64::from(frame) <= left && (1..=2).contains(&bytes[12]) && field(14) >= last.height.0 && field(22) >= last.time.0
 }
 
 fn copy_chunks(
@@ -518,77 +364,4 @@ fn copy_chunks(
         at += read as u64;
     }
     Ok(())
-}
-
-fn directory(path: &Path) -> &Path {
-    path.parent().unwrap_or(Path::new(""))
-}
-
-fn read_page(file: &dyn File) -> io::Result<Vec<u8>> {
-    let mut page = vec![0; PAGE_BYTES as usize];
-    let read = file.read_at(&mut page, 0)?;
-    page.truncate(read);
-    Ok(page)
-}
-
-/// Opens the file, making it if it is missing, and takes the writer's lock.
-fn lock(storage: &dyn Storage, path: &Path) -> Result<Arc<dyn File>> {
-    let io = |error| Error::io(path, error);
-    for _ in 0..ATTEMPTS {
-        let file = match storage.open(path, OpenMode::Write) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                match storage.open(path, OpenMode::CreateNew) {
-                    Ok(file) => file,
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                    Err(error) => return Err(io(error)),
-                }
-            }
-            Err(error) => return Err(io(error)),
-        };
-        if !file.try_lock(WRITER_LOCK).map_err(io)? {
-            return Err(Error::Held {
-                path: path.to_owned(),
-                holder: holder(&*file, path),
-            });
-        }
-        // The path may lead elsewhere by now: the file was replaced or removed between opening and locking.
-        match storage.open(path, OpenMode::Read) {
-            Ok(there) if there.identity().map_err(io)? == file.identity().map_err(io)? => {
-                return Ok(file);
-            }
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(io(error)),
-        }
-    }
-    Err(io(io::Error::other(
-        "the log was replaced again and again while it was being opened",
-    )))
-}
-
-/// Who holds the lock, in words, as far as the status slot knows.
-fn holder(file: &dyn File, path: &Path) -> Option<String> {
-    let header = LogHeader::decode(path, &read_page(file).ok()?).ok()?;
-    let status = Status::read(file, header.log_id).ok()??;
-    if status.closed {
-        return None; // the slot is of the holder before
-    }
-    let Writer { pid, started, .. } = status.writer;
-    Some(format!(
-        "process {pid}, started {}.{:06} s after 1970",
-        started / 1_000_000,
-        started % 1_000_000
-    ))
-}
-
-/// Writes the first page. The header is safe before any frame is written.
-fn make(storage: &dyn Storage, path: &Path, file: &dyn File, opening: &Opening) -> io::Result<()> {
-    let header = LogHeader::new(opening.log_id, opening.now);
-    let bytes = header.encode();
-    let mut page = vec![0; PAGE_BYTES as usize];
-    page[..bytes.len()].copy_from_slice(&bytes);
-    file.write_at(&page, 0)?;
-    Status::new(1, header.base(), opening.writer, true).write(file, header.log_id)?;
-    file.sync_data()
 }

@@ -121,11 +121,7 @@ mod tests {
             synced_height: Height(5),
             synced_offset: 5000,
             synced_chain: 77,
-            writer: Writer {
-                boot_id: [3; 16],
-                pid: 42,
-                started: 99,
-            },
+            writer: Writer { boot_id: [3; 16], pid: 42, started: 99 },
             closed: true,
         };
         let bytes = status.encode([1; 16]);

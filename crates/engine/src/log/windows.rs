@@ -33,20 +33,14 @@ pub(super) struct Windows {
 
 impl Windows {
     pub fn new() -> Windows {
-        Windows {
-            tables: (0..TABLE).map(|_| OnceLock::new()).collect(),
-        }
+        Windows { tables: (0..TABLE).map(|_| OnceLock::new()).collect() }
     }
 
     /// The bytes from `offset` on: up to `end`, or up to the end of the window. `None`: read the file instead.
     pub fn bytes(&self, file: &dyn File, offset: u64, end: u64) -> io::Result<Option<&[u8]>> {
-        assert!(
-            offset <= end && end <= Position::MAX_OFFSET,
-            "{offset}..{end} is no range of a log"
-        );
+        assert!(offset <= end && end <= Position::MAX_OFFSET, "{offset}..{end} is no range of a log");
         let number = (offset >> WINDOW_BITS) as usize;
-        let table = self.tables[number >> TABLE_BITS]
-            .get_or_init(|| (0..TABLE).map(|_| OnceLock::new()).collect());
+        let table = self.tables[number >> TABLE_BITS].get_or_init(|| (0..TABLE).map(|_| OnceLock::new()).collect());
         let window = &table[number & (TABLE - 1)];
         let start = (number as u64) << WINDOW_BITS;
         let mapping = match window.get() {
@@ -57,8 +51,29 @@ impl Windows {
             }
         };
         let to = (end - start).min(SPAN as u64) as usize;
-        Ok(mapping
-            .as_ref()
-            .map(|bytes| &bytes[(offset - start) as usize..to]))
+        Ok(mapping.as_ref().map(|bytes| &bytes[(offset - start) as usize..to]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::disk::Disk;
+    use crate::storage::{OpenMode, Storage};
+
+    #[test]
+    fn what_lies_across_the_border_of_two_windows_is_whole_in_the_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = Disk.open(&folder.path().join("log"), OpenMode::CreateNew).unwrap();
+        let border = 3 << WINDOW_BITS;
+        file.write_at(b"before|after", border - 7).unwrap(); // the rest of the file is a hole
+        let windows = Windows::new();
+        let bytes = |offset, end| windows.bytes(&*file, offset, end).unwrap().unwrap();
+        assert_eq!(bytes(border - 7, border + 5), b"before|after");
+        assert_eq!(bytes(border, border + 5), b"after");
+        assert_eq!(bytes(border - 7, border - 7), b"");
+        file.write_at(b"!", border + 5).unwrap();
+        assert_eq!(bytes(border - 7, border + 6), b"before|after!");
+        assert_eq!(bytes(1 << WINDOW_BITS, border).len(), SPAN);
     }
 }

@@ -102,11 +102,7 @@ impl Iterator for Births<'_> {
 }
 
 /// Stores births; heights are stored as distances back from the version's.
-pub(super) fn encode_births(
-    out: &mut Vec<u8>,
-    births: impl IntoIterator<Item = (IndexId, Birth)>,
-    version: Height,
-) {
+pub(super) fn encode_births(out: &mut Vec<u8>, births: impl IntoIterator<Item = (IndexId, Birth)>, version: Height) {
     for (index, birth) in births {
         varint::put(out, u64::from(index.0));
         varint::put(out, version.0.wrapping_sub(birth.height.0));
@@ -317,11 +313,7 @@ impl BlockParts {
         if restarts == 0 || table >= len - TRAILER {
             return None;
         }
-        Some(BlockParts {
-            entries_at: start,
-            entries_end: count_at - table,
-            restarts,
-        })
+        Some(BlockParts { entries_at: start, entries_end: count_at - table, restarts })
     }
 
     pub(super) fn restarts(&self) -> usize {
@@ -347,12 +339,7 @@ impl BlockParts {
 
     /// The key and birth at restart point `interval`.
     #[inline]
-    pub(super) fn restart<'a>(
-        &self,
-        kind: SectionKind,
-        file: &'a [u8],
-        interval: usize,
-    ) -> Option<(&'a [u8], Birth)> {
+    pub(super) fn restart<'a>(&self, kind: SectionKind, file: &'a [u8], interval: usize) -> Option<(&'a [u8], Birth)> {
         let (start, end) = self.interval(file, interval)?;
         let mut input = &file[start..end];
         let head = decode_head(kind, &mut input, &Previous::default())?;
@@ -402,11 +389,7 @@ fn take<'a>(input: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
 
 /// Decodes the beginning of an entry.
 #[inline]
-pub(super) fn decode_head<'a>(
-    kind: SectionKind,
-    input: &mut &'a [u8],
-    previous: &Previous,
-) -> Option<Head<'a>> {
+pub(super) fn decode_head<'a>(kind: SectionKind, input: &mut &'a [u8], previous: &Previous) -> Option<Head<'a>> {
     let (&flags, rest) = input.split_first()?;
     *input = rest;
     let (key_shared, key_rest, height);
@@ -422,11 +405,7 @@ pub(super) fn decode_head<'a>(
         if key_shared > previous.key_len {
             return None;
         }
-        let rest = if flags & KEY_LENGTH != 0 {
-            previous.key_len - key_shared
-        } else {
-            varint::get(input)? as usize
-        };
+        let rest = if flags & KEY_LENGTH != 0 { previous.key_len - key_shared } else { varint::get(input)? as usize };
         key_rest = take(input, rest)?;
         if key_shared + rest > INDEX_KEY_BYTES {
             return None;
@@ -434,17 +413,8 @@ pub(super) fn decode_head<'a>(
         let delta = unzigzag(varint::get(input)?);
         height = previous.birth.height.0.wrapping_add(delta);
     }
-    let place = if flags & PLACE != 0 {
-        varint::get_u32(input)?
-    } else {
-        0
-    };
-    Some(Head {
-        flags,
-        key_shared,
-        key_rest,
-        birth: Birth::new(Height(height), place),
-    })
+    let place = if flags & PLACE != 0 { varint::get_u32(input)? } else { 0 };
+    Some(Head { flags, key_shared, key_rest, birth: Birth::new(Height(height), place) })
 }
 
 /// Decodes the rest of an entry, and makes it the previous one.
@@ -474,11 +444,8 @@ pub(super) fn decode_tail<'a>(
         if tail.unit_shared > previous.unit_len {
             return None;
         }
-        let rest = if flags & UNIT_LENGTH != 0 {
-            previous.unit_len - tail.unit_shared
-        } else {
-            varint::get(input)? as usize
-        };
+        let rest =
+            if flags & UNIT_LENGTH != 0 { previous.unit_len - tail.unit_shared } else { varint::get(input)? as usize };
         tail.unit_rest = take(input, rest)?;
         previous.unit_len = tail.unit_shared + rest;
         if previous.unit_len > INDEX_KEY_BYTES {

@@ -209,11 +209,7 @@ impl Cursor {
     /// [`crate::Error::Damaged`].
     pub fn seek_before(&mut self, key: &[u8], birth: Birth) -> Result<()> {
         self.seek(key, birth)?;
-        if self.valid {
-            self.prev()
-        } else {
-            self.seek_last()
-        }
+        if self.valid { self.prev() } else { self.seek_last() }
     }
 
     /// Moves to the first entry.
@@ -319,9 +315,7 @@ impl Cursor {
     }
 
     fn section(&self) -> Result<Section<'_>> {
-        self.run
-            .section_number(self.section)
-            .ok_or_else(|| self.run.damaged(0, "a section is gone"))
+        self.run.section_number(self.section).ok_or_else(|| self.run.damaged(0, "a section is gone"))
     }
 
     fn load_block(&mut self, block: u64) -> Result<()> {
@@ -364,8 +358,7 @@ impl Cursor {
 
     #[cold]
     fn wrong(&self) -> crate::Error {
-        self.run
-            .damaged(self.parts.start(), "a block's entries cannot be decoded")
+        self.run.damaged(self.parts.start(), "a block's entries cannot be decoded")
     }
 
     #[inline]
@@ -429,10 +422,7 @@ impl Cursor {
         let slot = self.slot();
         let block = self.parts.start();
         let (from, to) = (slot.births.0 as usize, slot.births.1 as usize);
-        Births::checked(
-            &self.run.file()[block + from..block + to],
-            slot.birth.height,
-        )
+        Births::checked(&self.run.file()[block + from..block + to], slot.birth.height)
     }
 
     /// All of the entry.
@@ -449,11 +439,7 @@ impl Cursor {
             position: slot.position,
             end: slot.end,
             kind: slot.kind,
-            births: if self.id.kind == SectionKind::Versions {
-                self.births()
-            } else {
-                Births::default()
-            },
+            births: if self.id.kind == SectionKind::Versions { self.births() } else { Births::default() },
         }
     }
 }

@@ -92,15 +92,11 @@ impl SectionRecord {
             .blocks
             .checked_mul((INDEX_PREFIX + INDEX_DETAIL) as u64)
             .and_then(|len| len.checked_add(u64::from(self.common)));
-        let filter_len = self
-            .filter_lines
-            .checked_mul(filter::LINE as u64)
-            .and_then(|len| len.checked_add(4 * self.filter_pages()));
+        let filter_len =
+            self.filter_lines.checked_mul(filter::LINE as u64).and_then(|len| len.checked_add(4 * self.filter_pages()));
         let index_end = self.index_at.checked_add(self.index_len);
         let filter_end = filter_len.and_then(|len| self.filter_at.checked_add(len));
-        let (Some(index_min), Some(index_end), Some(filter_end)) =
-            (index_min, index_end, filter_end)
-        else {
+        let (Some(index_min), Some(index_end), Some(filter_end)) = (index_min, index_end, filter_end) else {
             return false;
         };
         self.id.is_valid()
@@ -111,8 +107,7 @@ impl SectionRecord {
             && self.index_len >= index_min
             && self.filter_lines <= u64::from(u32::MAX)
             && index_end <= directory_at
-            && (self.filter_lines == 0
-                || self.filter_at >= index_end && filter_end <= directory_at)
+            && (self.filter_lines == 0 || self.filter_at >= index_end && filter_end <= directory_at)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The fixed parts of a run: header and footer, and what they say.
 
-use crate::types::Height;
+use crate::types::{Height, Timestamp};
 
 /// The name of a run's file in its directory.
 #[must_use]
@@ -23,6 +23,8 @@ pub struct RunMeta {
     pub end_offset: u64,
     /// The log's chain value after `end`.
     pub end_chain: u64,
+    /// The time of the commit at `end`.
+    pub end_time: Timestamp,
 }
 
 impl RunMeta {
@@ -46,10 +48,7 @@ impl RunMeta {
                 newer
             } else {
                 assert!(older.end < newer.start, "runs out of order");
-                RunMeta {
-                    start: older.start,
-                    ..newer
-                }
+                RunMeta { start: older.start, ..newer }
             }
         });
         let Some(union) = union else {
@@ -81,7 +80,7 @@ impl RunCounts {
 }
 
 /// Bytes of the header.
-pub(super) const HEADER: usize = 72;
+pub(super) const HEADER: usize = 80;
 /// Bytes of the footer.
 pub(super) const FOOTER: usize = 96;
 const MAGIC: &[u8; 8] = b"IMMUXRUN";
@@ -106,8 +105,9 @@ pub(super) fn encode_header(meta: &RunMeta) -> [u8; HEADER] {
     put_u64(&mut out, 40, meta.end.0);
     put_u64(&mut out, 48, meta.end_offset);
     put_u64(&mut out, 56, meta.end_chain);
-    let crc = crc32c::crc32c(&out[..64]);
-    out[64..68].copy_from_slice(&crc.to_le_bytes());
+    put_u64(&mut out, 64, meta.end_time.0);
+    let crc = crc32c::crc32c(&out[..72]);
+    out[72..76].copy_from_slice(&crc.to_le_bytes());
     out
 }
 
@@ -118,18 +118,14 @@ pub(super) fn decode_header(header: &[u8; HEADER]) -> Result<(RunMeta, u32), Hea
     }
     let format = get_u16(header, 8);
     if format != FORMAT {
-        return Err(HeaderError::Format(format!(
-            "this run has format {format}; this ImmuxDB reads format {FORMAT}"
-        )));
+        return Err(HeaderError::Format(format!("this run has format {format}; this ImmuxDB reads format {FORMAT}")));
     }
-    let crc = crc32c::crc32c(&header[..64]);
-    if get_u32(header, 64) != crc {
+    let crc = crc32c::crc32c(&header[..72]);
+    if get_u32(header, 72) != crc {
         return Err(HeaderError::Damaged);
     }
     if get_u32(header, 12) != 0 {
-        return Err(HeaderError::Format(
-            "this run uses features that this ImmuxDB does not know".to_owned(),
-        ));
+        return Err(HeaderError::Format("this run uses features that this ImmuxDB does not know".to_owned()));
     }
     let mut log_id = [0; 16];
     log_id.copy_from_slice(&header[16..32]);
@@ -140,6 +136,7 @@ pub(super) fn decode_header(header: &[u8; HEADER]) -> Result<(RunMeta, u32), Hea
         end: Height(get_u64(header, 40)),
         end_offset: get_u64(header, 48),
         end_chain: get_u64(header, 56),
+        end_time: Timestamp(get_u64(header, 64)),
     };
     Ok((meta, crc))
 }
@@ -194,12 +191,7 @@ impl Footer {
             sections: field(2),
             blocks: field(3),
             filter_pages: field(4),
-            counts: RunCounts {
-                versions: field(5),
-                live: field(6),
-                kills: field(7),
-                past: field(8),
-            },
+            counts: RunCounts { versions: field(5), live: field(6), kills: field(7), past: field(8) },
             marks_crc: get_u32(footer, 72),
             directory_crc: get_u32(footer, 76),
         })

@@ -85,9 +85,7 @@ mod tests {
             test(filter[at..].first_chunk().unwrap(), hash)
         };
         assert!(hashes.iter().all(|&hash| has(hash)));
-        let false_positives = (100_000..200_000u64)
-            .filter(|n| has(key_hash(&n.to_le_bytes())))
-            .count();
+        let false_positives = (100_000..200_000u64).filter(|n| has(key_hash(&n.to_le_bytes()))).count();
         assert!(false_positives < 2_000, "{false_positives} of 100,000");
     }
 }

@@ -53,14 +53,8 @@ impl Section<'_> {
         let mut place = self.find(unit_key, newest)?;
         loop {
             let file = self.run().file();
-            let wrong = || {
-                self.run()
-                    .damaged(place.parts.start(), "a block's entries cannot be decoded")
-            };
-            let (start, end) = place
-                .parts
-                .interval(file, place.interval)
-                .ok_or_else(wrong)?;
+            let wrong = || self.run().damaged(place.parts.start(), "a block's entries cannot be decoded");
+            let (start, end) = place.parts.interval(file, place.interval).ok_or_else(wrong)?;
             let mut input = &file[start..end];
             let mut previous = Previous::default();
             // The target is above all that was walked over, and has `matched` bytes in common with the last of it.
@@ -82,8 +76,7 @@ impl Section<'_> {
                 match order {
                     Ordering::Greater => return Ok(None),
                     Ordering::Equal if head.birth.height <= at => {
-                        let tail = block::decode_tail(KIND, &mut input, &mut previous, &head)
-                            .ok_or_else(wrong)?;
+                        let tail = block::decode_tail(KIND, &mut input, &mut previous, &head).ok_or_else(wrong)?;
                         return Ok(Some(FoundVersion {
                             height: head.birth.height,
                             place: head.birth.place,
@@ -93,8 +86,7 @@ impl Section<'_> {
                         }));
                     }
                     _ => {
-                        block::decode_tail(KIND, &mut input, &mut previous, &head)
-                            .ok_or_else(wrong)?;
+                        block::decode_tail(KIND, &mut input, &mut previous, &head).ok_or_else(wrong)?;
                     }
                 }
             }

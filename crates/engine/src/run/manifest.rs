@@ -7,14 +7,14 @@ use super::file::{get_u16, get_u32, get_u64};
 use super::{RunCounts, RunMeta, RunSummary};
 use crate::error::{Error, Result};
 use crate::storage::{OpenMode, Storage};
-use crate::types::Height;
+use crate::types::{Height, Timestamp};
 
 const NAME: &str = "manifest";
 const NEW_NAME: &str = "manifest.new";
 const MAGIC: &[u8; 8] = b"IMMUXMAN";
 const FORMAT: u16 = 1;
 const HEADER: usize = 56;
-const RUN: usize = 88;
+const RUN: usize = 96;
 const CRC: usize = 4;
 
 /// A run that counts.
@@ -52,11 +52,7 @@ impl Manifest {
         out.extend_from_slice(&self.generation.to_le_bytes());
         out.extend_from_slice(&[0; 4]);
         out.extend_from_slice(&self.log_id);
-        for number in [
-            self.next_run,
-            self.runs.len() as u64,
-            self.catalog.len() as u64,
-        ] {
+        for number in [self.next_run, self.runs.len() as u64, self.catalog.len() as u64] {
             out.extend_from_slice(&number.to_le_bytes());
         }
         for run in &self.runs {
@@ -69,6 +65,7 @@ impl Manifest {
                 meta.end.0,
                 meta.end_offset,
                 meta.end_chain,
+                meta.end_time.0,
                 counts.versions,
                 counts.live,
                 counts.kills,
@@ -89,15 +86,8 @@ impl Manifest {
     /// # Errors
     /// [`Error::Format`] when they are no manifest or of a newer format, [`Error::Damaged`].
     pub fn decode(bytes: &[u8], path: &Path) -> Result<Manifest> {
-        let format = |what: String| Error::Format {
-            path: path.to_owned(),
-            what,
-        };
-        let damaged = |what: &str| Error::Damaged {
-            path: path.to_owned(),
-            offset: 0,
-            what: what.to_owned(),
-        };
+        let format = |what: String| Error::Format { path: path.to_owned(), what };
+        let damaged = |what: &str| Error::Damaged { path: path.to_owned(), offset: 0, what: what.to_owned() };
         if bytes.len() < HEADER + CRC {
             return Err(damaged("the manifest is cut short"));
         }
@@ -106,26 +96,20 @@ impl Manifest {
         }
         let version = get_u16(bytes, 8);
         if version != FORMAT {
-            return Err(format(format!(
-                "this manifest has format {version}; this ImmuxDB reads format {FORMAT}"
-            )));
+            return Err(format(format!("this manifest has format {version}; this ImmuxDB reads format {FORMAT}")));
         }
         let (bytes, crc) = bytes.split_at(bytes.len() - CRC);
         if get_u32(crc, 0) != crc32c::crc32c(bytes) {
             return Err(damaged("the manifest does not fit its checksum"));
         }
         if get_u32(bytes, 12) != 0 {
-            return Err(format(
-                "this manifest uses features that this ImmuxDB does not know".to_owned(),
-            ));
+            return Err(format("this manifest uses features that this ImmuxDB does not know".to_owned()));
         }
         let mut log_id = [0; 16];
         log_id.copy_from_slice(&bytes[16..32]);
         let (count, catalog_len) = (get_u64(bytes, 40), get_u64(bytes, 48));
         let rest = &bytes[HEADER..];
-        let expected = count
-            .checked_mul(RUN as u64)
-            .and_then(|runs| runs.checked_add(catalog_len));
+        let expected = count.checked_mul(RUN as u64).and_then(|runs| runs.checked_add(catalog_len));
         if expected != Some(rest.len() as u64) {
             return Err(damaged("the manifest's parts do not add up"));
         }
@@ -200,14 +184,10 @@ fn decode_run(run: &[u8], log_id: [u8; 16]) -> Option<RunEntry> {
                 end: Height(field(3)),
                 end_offset: field(4),
                 end_chain: field(5),
+                end_time: Timestamp(field(6)),
             },
-            counts: RunCounts {
-                versions: field(6),
-                live: field(7),
-                kills: field(8),
-                past: field(9),
-            },
-            bytes: field(10),
+            counts: RunCounts { versions: field(7), live: field(8), kills: field(9), past: field(10) },
+            bytes: field(11),
         },
     })
 }

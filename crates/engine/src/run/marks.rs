@@ -76,7 +76,9 @@ impl Marks<'_> {
         self.last(|mark| mark.time <= time)
     }
 
-    fn last(&self, before: impl Fn(&Mark) -> bool) -> Option<Mark> {
+    /// The last mark of which `before` holds; it holds of all marks before that one.
+    #[must_use]
+    pub fn last(&self, before: impl Fn(&Mark) -> bool) -> Option<Mark> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low.midpoint(high);

@@ -43,17 +43,8 @@ pub struct MergeRules<'a> {
 ///
 /// # Errors
 /// [`Error::Damaged`] when an input is, [`Error::Io`], [`Error::NoSpace`].
-pub fn merge(
-    inputs: &[Arc<Run>],
-    writer: RunWriter,
-    rules: &MergeRules<'_>,
-) -> Result<Option<RunSummary>> {
-    let mut merge = Merge {
-        inputs,
-        writer,
-        rules,
-        until_stop_check: STOP_INTERVAL,
-    };
+pub fn merge(inputs: &[Arc<Run>], writer: RunWriter, rules: &MergeRules<'_>) -> Result<Option<RunSummary>> {
+    let mut merge = Merge { inputs, writer, rules, until_stop_check: STOP_INTERVAL };
     for input in inputs {
         for mark in input.marks()?.iter() {
             merge.writer.push_mark(mark)?;
@@ -66,11 +57,8 @@ pub fn merge(
         .filter(|ordering| !rules.dropped.contains(ordering))
         .collect();
     for (grouping, index) in orderings {
-        let completed = if index == IndexId::UNITS {
-            merge.versions(grouping)?
-        } else {
-            merge.index(grouping, index)?
-        };
+        let completed =
+            if index == IndexId::UNITS { merge.versions(grouping)? } else { merge.index(grouping, index)? };
         if !completed {
             return Ok(None);
         }
@@ -137,11 +125,7 @@ impl Merge<'_> {
         let Some(seen) = self.walk_index(&[live, kills], live, &clears, &hints)? else {
             return Ok(false);
         };
-        if seen.kills > 0
-            && self
-                .walk_index(&[live, kills], kills, &clears, &hints)?
-                .is_none()
-        {
+        if seen.kills > 0 && self.walk_index(&[live, kills], kills, &clears, &hints)?.is_none() {
             return Ok(false);
         }
         let has_past = inputs.iter().any(|input| input.section(past).is_some());
@@ -275,16 +259,11 @@ struct Source {
 impl Source {
     fn order(&self, other: &Source) -> Ordering {
         let kind = self.cursor.id().kind;
-        kind.compare(
-            (self.cursor.key(), self.cursor.birth()),
-            (other.cursor.key(), other.cursor.birth()),
-        )
+        kind.compare((self.cursor.key(), self.cursor.birth()), (other.cursor.key(), other.cursor.birth()))
     }
 
     fn out_of_order(&self) -> Error {
-        self.cursor
-            .run()
-            .damaged(0, "events that are to be merged contradict each other")
+        self.cursor.run().damaged(0, "events that are to be merged contradict each other")
     }
 }
 
@@ -318,8 +297,7 @@ impl Walk {
         let [first, second, ..] = self.sources.as_slice() else {
             return None;
         };
-        (first.cursor.birth() == second.cursor.birth() && first.cursor.key() == second.cursor.key())
-            .then_some(second)
+        (first.cursor.birth() == second.cursor.birth() && first.cursor.key() == second.cursor.key()).then_some(second)
     }
 
     /// Moves the first cursor on, and to its place among the others.

@@ -131,41 +131,25 @@ impl SectionId {
     /// The versions of a grouping's units.
     #[must_use]
     pub fn versions(grouping: GroupingId) -> SectionId {
-        SectionId {
-            grouping,
-            index: IndexId::UNITS,
-            kind: SectionKind::Versions,
-        }
+        SectionId { grouping, index: IndexId::UNITS, kind: SectionKind::Versions }
     }
 
     /// The live entries of an index.
     #[must_use]
     pub fn live(grouping: GroupingId, index: IndexId) -> SectionId {
-        SectionId {
-            grouping,
-            index,
-            kind: SectionKind::Live,
-        }
+        SectionId { grouping, index, kind: SectionKind::Live }
     }
 
     /// The kills of an index.
     #[must_use]
     pub fn kills(grouping: GroupingId, index: IndexId) -> SectionId {
-        SectionId {
-            grouping,
-            index,
-            kind: SectionKind::Kills,
-        }
+        SectionId { grouping, index, kind: SectionKind::Kills }
     }
 
     /// The past entries of an index.
     #[must_use]
     pub fn past(grouping: GroupingId, index: IndexId) -> SectionId {
-        SectionId {
-            grouping,
-            index,
-            kind: SectionKind::Past,
-        }
+        SectionId { grouping, index, kind: SectionKind::Past }
     }
 
     fn is_valid(self) -> bool {

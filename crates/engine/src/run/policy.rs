@@ -48,8 +48,7 @@ fn choose_for_kills(sizes: &[RunSize]) -> Option<Range<usize>> {
     (1..sizes.len()).rev().find_map(|newer| {
         let kills = sizes[newer].kills;
         let older = sizes[newer - 1].entries;
-        (kills >= KILLS_MIN && kills.saturating_mul(KILLS_PART) >= older)
-            .then_some(newer - 1..newer + 1)
+        (kills >= KILLS_MIN && kills.saturating_mul(KILLS_PART) >= older).then_some(newer - 1..newer + 1)
     })
 }
 
@@ -77,11 +76,7 @@ mod tests {
     use super::*;
 
     fn size(bytes: u64) -> RunSize {
-        RunSize {
-            bytes,
-            kills: 0,
-            entries: bytes,
-        }
+        RunSize { bytes, kills: 0, entries: bytes }
     }
 
     /// Flushes `flushes` runs of one unit each, merging after each; gives (most runs, bytes written / bytes flushed).
@@ -96,14 +91,12 @@ mod tests {
             let mut merges = 0;
             while let Some(range) = choose_merge(&runs, under_load) {
                 assert!(range.len() >= 2 && range.end <= runs.len());
-                let merged = runs[range.clone()]
-                    .iter()
-                    .fold(RunSize::default(), |sum, run| RunSize {
-                        bytes: sum.bytes + run.bytes,
-                        // Kills have met their births, but for some.
-                        kills: (sum.kills + run.kills) / 8,
-                        entries: sum.entries + run.entries,
-                    });
+                let merged = runs[range.clone()].iter().fold(RunSize::default(), |sum, run| RunSize {
+                    bytes: sum.bytes + run.bytes,
+                    // Kills have met their births, but for some.
+                    kills: (sum.kills + run.kills) / 8,
+                    entries: sum.entries + run.entries,
+                });
                 written += merged.bytes;
                 runs.splice(range, [merged]);
                 merges += 1;
@@ -145,11 +138,8 @@ mod tests {
         let mut killing = runs;
         killing[2].kills = 5_000;
         assert_eq!(choose_merge(&killing, true), Some(1..3));
-        let (runs, amplification) = simulate(1000, true, |_| RunSize {
-            bytes: 1_000_000,
-            kills: 10_000,
-            entries: 30_000,
-        });
+        let (runs, amplification) =
+            simulate(1000, true, |_| RunSize { bytes: 1_000_000, kills: 10_000, entries: 30_000 });
         println!("kills: {runs} runs, write amplification {amplification:.2}");
         assert!(runs <= 8, "{runs}");
         assert!(amplification < 10.0, "{amplification}");

@@ -7,7 +7,7 @@ use super::checked::Checked;
 use super::directory::{self, RECORD, SectionRecord};
 use super::file::{self, FOOTER, Footer, HEADER, HeaderError};
 use super::marks::{MARK, Marks};
-use super::{Cursor, RunCounts, RunMeta, Section, SectionId};
+use super::{Cursor, RunCounts, RunMeta, RunSummary, Section, SectionId};
 use crate::error::{Error, Result};
 use crate::storage::{File, Mapping};
 
@@ -38,42 +38,28 @@ impl Run {
             offset: offset as u64,
             what: what.to_owned(),
         };
-        let (Some(header), Some(footer), true) = (
-            bytes.first_chunk::<HEADER>(),
-            bytes.last_chunk::<FOOTER>(),
-            bytes.len() >= HEADER + FOOTER,
-        ) else {
+        let (Some(header), Some(footer), true) =
+            (bytes.first_chunk::<HEADER>(), bytes.last_chunk::<FOOTER>(), bytes.len() >= HEADER + FOOTER)
+        else {
             return Err(damaged(0, "the run is cut short"));
         };
         let (meta, crc_seed) = file::decode_header(header).map_err(|error| match error {
-            HeaderError::Format(what) => Error::Format {
-                path: path.clone(),
-                what,
-            },
+            HeaderError::Format(what) => Error::Format { path: path.clone(), what },
             HeaderError::Damaged => damaged(0, "the run's header does not fit its checksum"),
         })?;
         let footer_at = bytes.len() - FOOTER;
         let Some(footer) = Footer::decode(footer, crc_seed) else {
-            return Err(damaged(
-                footer_at,
-                "the run's footer does not fit its checksum",
-            ));
+            return Err(damaged(footer_at, "the run's footer does not fit its checksum"));
         };
         let Some(directory) = directory_of(&bytes, &footer) else {
             return Err(damaged(footer_at, "the run's parts do not add up"));
         };
         let directory_at = footer.directory_at as usize;
         if crc32c::crc32c_append(crc_seed, directory) != footer.directory_crc {
-            return Err(damaged(
-                directory_at,
-                "the run's directory does not fit its checksum",
-            ));
+            return Err(damaged(directory_at, "the run's directory does not fit its checksum"));
         }
         if !sections_fit(directory, &footer) {
-            return Err(damaged(
-                directory_at,
-                "a section lies outside of the run, or out of order",
-            ));
+            return Err(damaged(directory_at, "a section lies outside of the run, or out of order"));
         }
         Ok(Arc::new(Run {
             meta,
@@ -92,6 +78,12 @@ impl Run {
     #[must_use]
     pub fn meta(&self) -> &RunMeta {
         &self.meta
+    }
+
+    /// Meta, counts and size.
+    #[must_use]
+    pub fn summary(&self) -> RunSummary {
+        RunSummary { meta: *self.meta(), counts: *self.counts(), bytes: self.bytes() }
     }
 
     /// How many entries of each kind there are.
@@ -137,10 +129,7 @@ impl Run {
     /// A cursor over a section of this run. It stands nowhere until it is moved.
     #[must_use]
     pub fn cursor(self: &Arc<Self>, section: Section<'_>) -> Cursor {
-        assert!(
-            std::ptr::eq(section.run(), &raw const **self),
-            "a section of another run"
-        );
+        assert!(std::ptr::eq(section.run(), &raw const **self), "a section of another run");
         Cursor::new(Arc::clone(self), &section)
     }
 
@@ -150,9 +139,8 @@ impl Run {
     /// [`Error::Damaged`].
     pub fn marks(&self) -> Result<Marks<'_>> {
         let marks = &self.bytes[HEADER..][..self.footer.marks as usize * MARK];
-        let passes = self.marks_checked.passes(0, || {
-            crc32c::crc32c_append(self.crc_seed, marks) == self.footer.marks_crc
-        });
+        let passes =
+            self.marks_checked.passes(0, || crc32c::crc32c_append(self.crc_seed, marks) == self.footer.marks_crc);
         if !passes {
             return Err(self.damaged(HEADER, "the run's marks do not fit their checksum"));
         }
@@ -209,11 +197,7 @@ impl Run {
 
     #[cold]
     pub(super) fn damaged(&self, offset: usize, what: impl Into<String>) -> Error {
-        Error::Damaged {
-            path: self.path.clone(),
-            offset: offset as u64,
-            what: what.into(),
-        }
+        Error::Damaged { path: self.path.clone(), offset: offset as u64, what: what.into() }
     }
 }
 
@@ -229,26 +213,19 @@ fn map(file: &dyn File, path: &Path) -> Result<Mapping> {
         path: path.to_owned(),
         what: format!("{len} bytes are more than this machine can map"),
     })?;
-    let mapped = file
-        .map(0, len, false)
-        .map_err(|source| Error::io(path, source))?;
+    let mapped = file.map(0, len, false).map_err(|source| Error::io(path, source))?;
     if let Some(mapping) = mapped {
         return Ok(mapping);
     }
     let mut bytes = vec![0; len];
-    let read = file
-        .read_at(&mut bytes, 0)
-        .map_err(|source| Error::io(path, source))?;
+    let read = file.read_at(&mut bytes, 0).map_err(|source| Error::io(path, source))?;
     bytes.truncate(read);
     Ok(Mapping::new(bytes))
 }
 
 /// The directory, if header, marks, directory and footer fill the file as the footer says.
 fn directory_of<'a>(bytes: &'a [u8], footer: &Footer) -> Option<&'a [u8]> {
-    let marks_end = footer
-        .marks
-        .checked_mul(MARK as u64)?
-        .checked_add(HEADER as u64)?;
+    let marks_end = footer.marks.checked_mul(MARK as u64)?.checked_add(HEADER as u64)?;
     let directory_len = footer.sections.checked_mul(RECORD as u64)?;
     let directory_end = footer.directory_at.checked_add(directory_len)?;
     if footer.directory_at < marks_end || directory_end != (bytes.len() - FOOTER) as u64 {

@@ -49,11 +49,7 @@ struct Index<'a> {
 
 impl<'a> Section<'a> {
     pub(super) fn new(run: &'a Run, number: usize, record: SectionRecord) -> Section<'a> {
-        Section {
-            run,
-            number,
-            record,
-        }
+        Section { run, number, record }
     }
 
     pub(super) fn run(&self) -> &'a Run {
@@ -133,9 +129,7 @@ impl<'a> Section<'a> {
     #[inline]
     fn page_passes(&self, page: usize) -> bool {
         let number = self.record.pages_before as usize + page;
-        self.run
-            .pages_checked
-            .passes(number, || self.check_page(page))
+        self.run.pages_checked.passes(number, || self.check_page(page))
     }
 
     #[cold]
@@ -155,9 +149,7 @@ impl<'a> Section<'a> {
         for page in 0..self.record.filter_pages() as usize {
             if !self.page_passes(page) {
                 let at = self.record.filter_at as usize + page * filter::PAGE;
-                return Err(self
-                    .run
-                    .damaged(at, "a page of a filter does not fit its checksum"));
+                return Err(self.run.damaged(at, "a page of a filter does not fit its checksum"));
             }
         }
         Ok(())
@@ -166,56 +158,40 @@ impl<'a> Section<'a> {
     fn index(&self) -> Result<Index<'a>> {
         let at = self.record.index_at as usize;
         let bytes = &self.run.file()[at..at + self.record.index_len as usize];
-        let passes = self.run.indexes_checked.passes(self.number, || {
-            crc32c::crc32c_append(self.run.crc_seed(at), bytes) == self.record.index_crc
-        });
+        let passes = self
+            .run
+            .indexes_checked
+            .passes(self.number, || crc32c::crc32c_append(self.run.crc_seed(at), bytes) == self.record.index_crc);
         if !passes {
-            return Err(self
-                .run
-                .damaged(at, "a block index does not fit its checksum"));
+            return Err(self.run.damaged(at, "a block index does not fit its checksum"));
         }
         // `SectionRecord::fits` has seen that these parts fit.
         let blocks = self.record.blocks as usize;
         let (common, rest) = bytes.split_at(self.record.common as usize);
         let (prefixes, rest) = rest.split_at(INDEX_PREFIX * blocks);
         let (details, stems) = rest.split_at(INDEX_DETAIL * blocks);
-        Ok(Index {
-            common,
-            prefixes,
-            details,
-            stems,
-        })
+        Ok(Index { common, prefixes, details, stems })
     }
 
     /// Block `number`, checked.
     pub(super) fn block(&self, number: u64) -> Result<BlockParts> {
         let index = self.index()?;
         let start = index.offset(number as usize);
-        let end = if number + 1 < self.record.blocks {
-            index.offset(number as usize + 1)
-        } else {
-            self.record.index_at
-        };
+        let end =
+            if number + 1 < self.record.blocks { index.offset(number as usize + 1) } else { self.record.index_at };
         let (start, end) = (start as usize, end as usize);
         let file = self.run.file();
         let parts = BlockParts::parse(file, start, end);
         let inside = start as u64 >= self.record.blocks_at && end as u64 <= self.record.index_at;
         let (Some(parts), true) = (parts, inside) else {
-            return Err(self
-                .run
-                .damaged(start, "a block's parts do not fit into it"));
+            return Err(self.run.damaged(start, "a block's parts do not fit into it"));
         };
-        let passes =
-            self.run
-                .blocks_checked
-                .passes((self.record.blocks_before + number) as usize, || {
-                    let crc = crc32c::crc32c_append(self.run.crc_seed(start), &file[start..end - 4]);
-                    get_u32(file, end - 4) == crc
-                });
+        let passes = self.run.blocks_checked.passes((self.record.blocks_before + number) as usize, || {
+            let crc = crc32c::crc32c_append(self.run.crc_seed(start), &file[start..end - 4]);
+            get_u32(file, end - 4) == crc
+        });
         if !passes {
-            return Err(self
-                .run
-                .damaged(start, "a block does not fit its checksum"));
+            return Err(self.run.damaged(start, "a block does not fit its checksum"));
         }
         Ok(parts)
     }
@@ -234,26 +210,14 @@ impl<'a> Section<'a> {
                 high = middle;
             }
         }
-        Ok(Place {
-            block,
-            parts,
-            interval: low.saturating_sub(1),
-        })
+        Ok(Place { block, parts, interval: low.saturating_sub(1) })
     }
 
-    fn restart(
-        &self,
-        parts: &BlockParts,
-        interval: usize,
-        key: &[u8],
-        birth: Birth,
-    ) -> Result<Ordering> {
+    fn restart(&self, parts: &BlockParts, interval: usize, key: &[u8], birth: Birth) -> Result<Ordering> {
         let kind = self.record.id.kind;
         match parts.restart(kind, self.run.file(), interval) {
             Some(first) => Ok(kind.compare(first, (key, birth))),
-            None => Err(self
-                .run
-                .damaged(parts.start(), "a restart point of a block is wrong")),
+            None => Err(self.run.damaged(parts.start(), "a restart point of a block is wrong")),
         }
     }
 
@@ -303,10 +267,7 @@ impl<'a> Section<'a> {
         }
         // The first key is the stem, and a beginning of the target.
         let kind: SectionKind = self.record.id.kind;
-        Ok(stem
-            .len()
-            .cmp(&rest.len())
-            .then_with(|| kind.compare_births(index.birth(block), birth)))
+        Ok(stem.len().cmp(&rest.len()).then_with(|| kind.compare_births(index.birth(block), birth)))
     }
 }
 
@@ -340,11 +301,7 @@ impl<'a> Index<'a> {
     fn stem(&self, block: usize) -> Option<&'a [u8]> {
         let from = get_u64(self.details, INDEX_DETAIL * block + 24) as usize;
         let next = INDEX_DETAIL * (block + 1);
-        let to = if next < self.details.len() {
-            get_u64(self.details, next + 24) as usize
-        } else {
-            self.stems.len()
-        };
+        let to = if next < self.details.len() { get_u64(self.details, next + 24) as usize } else { self.stems.len() };
         self.stems.get(from..to)
     }
 }

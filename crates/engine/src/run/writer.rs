@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::block::{self, BlockBuilder, Births, Entry};
+use super::block::{self, Births, BlockBuilder, Entry};
 use super::directory::{self, SectionRecord};
 use super::file::{self, Footer, HEADER};
 use super::marks::{self, MARK_DISTANCE, Mark};
@@ -54,11 +54,9 @@ impl RunWriter {
     /// # Errors
     /// [`Error::Io`], [`Error::NoSpace`]; the caller removes what was written.
     pub fn create(storage: &dyn Storage, path: &Path, meta: RunMeta) -> Result<RunWriter> {
-        let file = storage
-            .open(path, OpenMode::CreateNew)
-            .map_err(|source| Error::io(path, source))?;
+        let file = storage.open(path, OpenMode::CreateNew).map_err(|source| Error::io(path, source))?;
         let header = file::encode_header(&meta);
-        let crc_seed = crc32c::crc32c(&header[..64]);
+        let crc_seed = crc32c::crc32c(&header[..72]);
         let mut out = Output {
             file,
             path: path.to_owned(),
@@ -253,11 +251,7 @@ impl RunWriter {
         self.out.write_buffer()?;
         let sync = self.out.file.sync_data();
         sync.map_err(|source| Error::io(&self.out.path, source))?;
-        Ok(RunSummary {
-            meta: self.meta,
-            counts: self.counts,
-            bytes: self.out.offset(),
-        })
+        Ok(RunSummary { meta: self.meta, counts: self.counts, bytes: self.out.offset() })
     }
 }
 
@@ -269,16 +263,7 @@ fn index_entry<'a>(
     position: Position,
     end: Height,
 ) -> Entry<'a> {
-    Entry {
-        key,
-        birth,
-        unit,
-        version,
-        position,
-        end,
-        kind: VersionKind::Deleted,
-        births: Births::default(),
-    }
+    Entry { key, birth, unit, version, position, end, kind: VersionKind::Deleted, births: Births::default() }
 }
 
 /// The file, behind a buffer.
@@ -311,9 +296,7 @@ impl Output {
     }
 
     fn write_buffer(&mut self) -> Result<()> {
-        self.file
-            .write_at(&self.buffer, self.written)
-            .map_err(|source| Error::io(&self.path, source))?;
+        self.file.write_at(&self.buffer, self.written).map_err(|source| Error::io(&self.path, source))?;
         self.written += self.buffer.len() as u64;
         self.buffer.clear();
         self.buffer.shrink_to(2 * BUFFER);
@@ -368,10 +351,7 @@ impl SectionWriter {
     fn push(&mut self, entry: &Entry<'_>, out: &mut Output, crc_seed: u32) -> Result<bool> {
         let kind = self.id.kind;
         let key = entry.key;
-        assert!(
-            key.len() <= INDEX_KEY_BYTES && entry.unit.len() <= INDEX_KEY_BYTES,
-            "a key is over its limit"
-        );
+        assert!(key.len() <= INDEX_KEY_BYTES && entry.unit.len() <= INDEX_KEY_BYTES, "a key is over its limit");
         let shared = block::shared_prefix(&self.previous_key, key);
         let same = shared == key.len() && shared == self.previous_key.len();
         if self.entries > 0 {
@@ -395,10 +375,7 @@ impl SectionWriter {
         self.previous_birth = entry.birth;
         self.entries += 1;
         self.lowest_height = self.lowest_height.min(entry.birth.height.0);
-        self.highest_height = self
-            .highest_height
-            .max(entry.birth.height.0)
-            .max(entry.end.0);
+        self.highest_height = self.highest_height.max(entry.birth.height.0).max(entry.end.0);
 
         if self.builder.is_empty() {
             self.stems.extend_from_slice(&key[..key.len().min(STEM)]);

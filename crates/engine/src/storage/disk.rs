@@ -22,11 +22,7 @@ impl Disk {
 
 /// `Path::parent` of a bare file name is empty, and means the working directory.
 fn directory_or_here(directory: &Path) -> &Path {
-    if directory.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        directory
-    }
+    if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
 }
 
 impl Storage for Disk {
@@ -37,10 +33,7 @@ impl Storage for Disk {
             OpenMode::Write => options.read(true).write(true),
             OpenMode::CreateNew => options.read(true).write(true).create_new(true),
         };
-        Ok(Arc::new(DiskFile {
-            file: options.open(path)?,
-            locks: locks::Locks::default(),
-        }))
+        Ok(Arc::new(DiskFile { file: options.open(path)?, locks: locks::Locks::new() }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -81,10 +74,7 @@ impl File for DiskFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
-            match self
-                .file
-                .read_at(&mut buffer[filled..], offset + filled as u64)
-            {
+            match self.file.read_at(&mut buffer[filled..], offset + filled as u64) {
                 Ok(0) => break,
                 Ok(bytes) => filled += bytes,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -134,12 +124,7 @@ impl File for DiskFile {
         // the engine's rule for its files: runs never change once they have their name, and of a log only bytes below
         // its known end are touched, which nothing rewrites with other bytes and which no cut reaches. A stranger who
         // shortens a file under the engine breaks that rule, and the process gets SIGBUS.
-        let map = unsafe {
-            memmap2::MmapOptions::new()
-                .offset(offset)
-                .len(len)
-                .map(&self.file)?
-        };
+        let map = unsafe { memmap2::MmapOptions::new().offset(offset).len(len).map(&self.file)? };
         Ok(Some(Mapping::new(map)))
     }
 
@@ -158,13 +143,11 @@ mod locks {
     use nix::fcntl::{FcntlArg, fcntl};
     use nix::libc;
 
-    #[derive(Default)]
     pub(super) struct Locks;
 
     #[allow(clippy::cast_possible_truncation)]
     fn exclusive(byte: u64) -> io::Result<libc::flock> {
-        let start = libc::off_t::try_from(byte)
-            .map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+        let start = libc::off_t::try_from(byte).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
         Ok(libc::flock {
             l_type: libc::F_WRLCK as libc::c_short,
             l_whence: libc::SEEK_SET as libc::c_short,
@@ -175,6 +158,10 @@ mod locks {
     }
 
     impl Locks {
+        pub(super) fn new() -> Locks {
+            Locks
+        }
+
         pub(super) fn try_lock(&self, file: &fs::File, byte: u64) -> io::Result<bool> {
             match fcntl(file, FcntlArg::F_OFD_SETLK(&exclusive(byte)?)) {
                 Ok(_) => Ok(true),
@@ -198,12 +185,15 @@ mod locks {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::{fs, io};
 
-    #[derive(Default)]
     pub(super) struct Locks {
         held: AtomicBool,
     }
 
     impl Locks {
+        pub(super) fn new() -> Locks {
+            Locks { held: AtomicBool::new(false) }
+        }
+
         pub(super) fn try_lock(&self, file: &fs::File, _byte: u64) -> io::Result<bool> {
             match file.try_lock() {
                 Ok(()) => {
@@ -259,9 +249,7 @@ mod tests {
     fn a_growing_map_shows_what_is_written_later() {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::shared();
-        let file = disk
-            .open(&folder.path().join("file"), OpenMode::CreateNew)
-            .unwrap();
+        let file = disk.open(&folder.path().join("file"), OpenMode::CreateNew).unwrap();
         assert!(file.map(0, 10, false).is_err());
         let map = file.map(0, 1 << 20, true).unwrap().unwrap();
         file.write_at(&[7; 5000], 0).unwrap();

@@ -11,12 +11,7 @@ use crate::limits::JSON_DEPTH;
 fn check(text: &[u8]) {
     let expected = serde_json::from_slice::<Value>(text);
     let scanned = validate_json(text);
-    assert_eq!(
-        scanned.is_ok(),
-        expected.is_ok(),
-        "{:?}: {scanned:?}, {expected:?}",
-        String::from_utf8_lossy(text)
-    );
+    assert_eq!(scanned.is_ok(), expected.is_ok(), "{:?}: {scanned:?}, {expected:?}", String::from_utf8_lossy(text));
 }
 
 proptest! {
@@ -57,10 +52,7 @@ proptest! {
 }
 
 fn damage() -> impl Strategy<Value = u8> {
-    prop_oneof![
-        any::<u8>(),
-        prop::sample::select(b"{}[]:,\"\\ue0159.-+ tfn\n".to_vec())
-    ]
+    prop_oneof![any::<u8>(), prop::sample::select(b"{}[]:,\"\\ue0159.-+ tfn\n".to_vec())]
 }
 
 #[test]
@@ -132,10 +124,7 @@ fn errors_say_where() {
         Err(Error::InvalidJson(what)) => what,
         other => panic!("{other:?}"),
     };
-    assert_eq!(
-        error(b"{\"a\":1} x"),
-        "there is more after the value at byte 8"
-    );
+    assert_eq!(error(b"{\"a\":1} x"), "there is more after the value at byte 8");
     assert_eq!(error(b"{\"a\" 1}"), "a colon is missing at byte 5");
     assert_eq!(error(b"[\"a\xff\"]"), "invalid UTF-8 at byte 3");
 }

@@ -1,6 +1,7 @@
 //! Keys order as values do, end themselves, and can be read back.
 
 use std::cmp::Ordering;
+use std::slice;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -32,7 +33,7 @@ proptest! {
     #[test]
     fn bytes_order_as_values((one, other) in pairs()) {
         let expected = compare(&one, &other);
-        let (a, b) = (key("json:a", &[one.clone()]), key("json:a", &[other.clone()]));
+        let (a, b) = (key("json:a", slice::from_ref(&one)), key("json:a", slice::from_ref(&other)));
         prop_assert_eq!(a.cmp(&b), expected, "{} {}", one, other);
         let (down, under) = (key("json:-a", &[one]), key("json:-a", &[other]));
         prop_assert_eq!(down.cmp(&under), expected.reverse());
@@ -108,22 +109,13 @@ fn numbers_read_back_exactly() {
         json!(f64::MAX),
         json!(f64::MIN_POSITIVE),
     ] {
-        let bytes = key("json:a", std::slice::from_ref(&number));
-        assert_eq!(
-            decode_key(&IndexDefinition::json("a"), &bytes).unwrap(),
-            [number]
-        );
+        let bytes = key("json:a", slice::from_ref(&number));
+        assert_eq!(decode_key(&IndexDefinition::json("a"), &bytes).unwrap(), [number]);
     }
     let bytes = key("json:a", &[json!(-0.0)]);
-    assert_eq!(
-        decode_key(&IndexDefinition::json("a"), &bytes).unwrap(),
-        [json!(0)]
-    );
+    assert_eq!(decode_key(&IndexDefinition::json("a"), &bytes).unwrap(), [json!(0)]);
     assert_eq!(key("json:a", &[json!(3)]), key("json:a", &[json!(3.0)]));
-    assert_eq!(
-        key("json:a", &[json!(1u64 << 63)]),
-        key("json:a", &[json!(9_223_372_036_854_775_808.0)])
-    );
+    assert_eq!(key("json:a", &[json!(1u64 << 63)]), key("json:a", &[json!(9_223_372_036_854_775_808.0)]));
 }
 
 #[test]
@@ -136,19 +128,10 @@ fn texts_are_read_as_content_is() {
         ("18446744073709551616", "18446744073709551617"),
         ("1E+2", "100.0"),
     ] {
-        assert_eq!(
-            key_from_json(&definition, &[text]).unwrap(),
-            key_from_json(&definition, &[same]).unwrap()
-        );
+        assert_eq!(key_from_json(&definition, &[text]).unwrap(), key_from_json(&definition, &[same]).unwrap());
     }
     for wrong in ["", "1 2", "1e400", "nul", "\"\\ud800\""] {
-        assert!(
-            matches!(
-                key_from_json(&definition, &[wrong]),
-                Err(Error::InvalidJson(_))
-            ),
-            "{wrong}"
-        );
+        assert!(matches!(key_from_json(&definition, &[wrong]), Err(Error::InvalidJson(_))), "{wrong}");
     }
 }
 
@@ -157,10 +140,7 @@ fn raw_values_fit_their_parts() {
     let definition: IndexDefinition = "raw:0+4,-10+2".parse().unwrap();
     let whole = key_from_values(&definition, &[json!("ACME"), json!({"hex": "00fF"})]).unwrap();
     assert_eq!(whole, b"ACME\xff\x00");
-    assert_eq!(
-        decode_key(&definition, &whole).unwrap(),
-        [json!("ACME"), json!({"hex": "00ff"})]
-    );
+    assert_eq!(decode_key(&definition, &whole).unwrap(), [json!("ACME"), json!({"hex": "00ff"})]);
     assert_eq!(key_from_values(&definition, &[json!("AC")]).unwrap(), b"AC");
     for wrong in [
         vec![json!("AC"), json!("xx")],
@@ -170,10 +150,7 @@ fn raw_values_fit_their_parts() {
         vec![json!({"hex": "é0"})],
         vec![json!("ACME"), json!("xx"), json!("y")],
     ] {
-        assert!(
-            matches!(key_from_values(&definition, &wrong), Err(Error::Invalid(_))),
-            "{wrong:?}"
-        );
+        assert!(matches!(key_from_values(&definition, &wrong), Err(Error::Invalid(_))), "{wrong:?}");
     }
 }
 
@@ -181,15 +158,9 @@ fn raw_values_fit_their_parts() {
 fn limits_hold() {
     let definition = IndexDefinition::json("a");
     let fits = json!("x".repeat(INDEX_KEY_BYTES - 2));
-    assert_eq!(
-        key_from_values(&definition, &[fits]).unwrap().len(),
-        INDEX_KEY_BYTES
-    );
+    assert_eq!(key_from_values(&definition, &[fits]).unwrap().len(), INDEX_KEY_BYTES);
     let large = "x".repeat(INDEX_KEY_BYTES - 1);
-    assert!(matches!(
-        key_from_values(&definition, &[json!(large)]),
-        Err(Error::TooLarge { .. })
-    ));
+    assert!(matches!(key_from_values(&definition, &[json!(large)]), Err(Error::TooLarge { .. })));
     let mut deep = json!(1);
     for _ in 0..JSON_DEPTH {
         deep = json!([deep]);

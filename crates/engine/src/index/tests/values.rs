@@ -7,16 +7,7 @@ use serde_json::{Number, Value};
 
 /// Numbers, with the places crowded at which doubles and integers part.
 pub fn numbers() -> impl Strategy<Value = Value> {
-    let edges = prop::sample::select(vec![
-        0i128,
-        1 << 31,
-        1 << 52,
-        1 << 53,
-        1 << 54,
-        1 << 62,
-        1 << 63,
-        1 << 64,
-    ]);
+    let edges = prop::sample::select(vec![0i128, 1 << 31, 1 << 52, 1 << 53, 1 << 54, 1 << 62, 1 << 63, 1 << 64]);
     let near = (edges, -3000i128..3000, any::<bool>()).prop_map(|(edge, by, negative)| {
         let integer = if negative { -(edge + by) } else { edge + by };
         integer_or_double(integer)
@@ -24,11 +15,7 @@ pub fn numbers() -> impl Strategy<Value = Value> {
     let near_double = (near.clone(), -3i32..=3).prop_map(|(number, steps)| {
         let mut double = number.as_f64().unwrap();
         for _ in 0..steps.abs() {
-            double = if steps < 0 {
-                double.next_down()
-            } else {
-                double.next_up()
-            };
+            double = if steps < 0 { double.next_down() } else { double.next_up() };
         }
         Value::from(double)
     });
@@ -99,9 +86,7 @@ pub fn values() -> impl Strategy<Value = Value> {
 
 /// The order of values: by type, then by value.
 pub fn compare(one: &Value, other: &Value) -> Ordering {
-    type_rank(one)
-        .cmp(&type_rank(other))
-        .then_with(|| compare_same(one, other))
+    type_rank(one).cmp(&type_rank(other)).then_with(|| compare_same(one, other))
 }
 
 fn compare_same(one: &Value, other: &Value) -> Ordering {
@@ -110,11 +95,7 @@ fn compare_same(one: &Value, other: &Value) -> Ordering {
         (Value::String(one), Value::String(other)) => one.as_bytes().cmp(other.as_bytes()),
         (Value::Bool(one), Value::Bool(other)) => one.cmp(other),
         (Value::Array(one), Value::Array(other)) => {
-            let unequal = one
-                .iter()
-                .zip(other)
-                .map(|(one, other)| compare(one, other))
-                .find(|order| order.is_ne());
+            let unequal = one.iter().zip(other).map(|(one, other)| compare(one, other)).find(|order| order.is_ne());
             unequal.unwrap_or(one.len().cmp(&other.len()))
         }
         (Value::Object(one), Value::Object(other)) => {
@@ -130,10 +111,7 @@ fn compare_same(one: &Value, other: &Value) -> Ordering {
                     .then_with(|| one.0.cmp(&other.0))
                     .then_with(|| compare_same(&one.1, &other.1))
             });
-            unequal
-                .into_iter()
-                .find(|order| order.is_ne())
-                .unwrap_or(one.len().cmp(&other.len()))
+            unequal.into_iter().find(|order| order.is_ne()).unwrap_or(one.len().cmp(&other.len()))
         }
         _ => Ordering::Equal,
     }
@@ -156,11 +134,7 @@ fn compare_numbers(one: &Number, other: &Number) -> Ordering {
         (Some(one), Some(other)) => one.cmp(&other),
         (Some(one), None) => compare_mixed(one, other.as_f64().unwrap()),
         (None, Some(other)) => compare_mixed(other, one.as_f64().unwrap()).reverse(),
-        (None, None) => one
-            .as_f64()
-            .unwrap()
-            .partial_cmp(&other.as_f64().unwrap())
-            .unwrap(),
+        (None, None) => one.as_f64().unwrap().partial_cmp(&other.as_f64().unwrap()).unwrap(),
     }
 }
 
@@ -169,7 +143,5 @@ fn compare_mixed(integer: i128, double: f64) -> Ordering {
         return 0.0.partial_cmp(&double).unwrap();
     }
     let whole = double.trunc();
-    integer
-        .cmp(&(whole as i128))
-        .then_with(|| whole.partial_cmp(&double).unwrap())
+    integer.cmp(&(whole as i128)).then_with(|| whole.partial_cmp(&double).unwrap())
 }
