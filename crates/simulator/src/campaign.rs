@@ -30,9 +30,8 @@ pub fn run(seeds: Range<u64>, threads: usize, report: impl Fn(&Failure) + Sync) 
                 return;
             }
             let outcome = catch_unwind(AssertUnwindSafe(|| driver::run(seed, None)));
-            let outcome = outcome.unwrap_or_else(|_| {
-                Err(Failure { seed, operations: 0, what: "it panics (see above)".to_owned() })
-            });
+            let outcome = outcome
+                .unwrap_or_else(|_| Err(Failure { seed, operations: 0, what: "it panics (see above)".to_owned() }));
             let mut campaign = campaign.lock();
             match outcome {
                 Ok(coverage) => {

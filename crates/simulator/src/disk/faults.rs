@@ -90,7 +90,7 @@ pub enum Effect {
 }
 
 /// A fault that waits for its call.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The calls that count.
     pub target: Target,

@@ -55,7 +55,8 @@ impl Staged {
     fn operations(&self, state: &State) -> (Operations, Verdict) {
         let mut operations = Operations::new();
         let mut draft = state.clone();
-        let mut verdict = if self.cleared.is_empty() && self.changes.is_empty() { Verdict::Empty } else { Verdict::Done };
+        let mut verdict =
+            if self.cleared.is_empty() && self.changes.is_empty() { Verdict::Empty } else { Verdict::Done };
         let birth = libimmuxdb::Birth::MAX;
         for &grouping in &self.cleared {
             if !draft.groupings.contains_key(grouping) {
@@ -114,7 +115,8 @@ impl Driver {
         };
         let deletes = self.random.chance(15);
         // Most transactions are to succeed: so few conditions, and few deletions of what is not there.
-        let exists = self.ledger.model.newest().groupings.get(name).is_some_and(|grouping| grouping.units.contains_key(&key));
+        let exists =
+            self.ledger.model.newest().groupings.get(name).is_some_and(|grouping| grouping.units.contains_key(&key));
         let content = (!deletes || (!exists && self.random.chance(80))).then(|| self.some_content(name, &key));
         let condition = match &content {
             None => Condition::Present,
@@ -141,7 +143,8 @@ impl Driver {
     /// A transaction shows what it has staged.
     fn check_staged(&self, transaction: &Transaction, staged: &Staged, name: &str, key: &UnitKey) -> Outcome {
         let grouping = self.grouping(name)?;
-        let shown = transaction.get(&grouping, key).map_err(|error| format!("a staged unit cannot be read: {error}"))?;
+        let shown =
+            transaction.get(&grouping, key).map_err(|error| format!("a staged unit cannot be read: {error}"))?;
         let change = staged.changes.iter().find(|change| change.grouping == name && change.key == *key);
         let expected = change.and_then(|change| change.content.as_ref());
         let same = match (&shown, expected) {

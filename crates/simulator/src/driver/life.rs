@@ -39,22 +39,19 @@ impl Life {
     pub fn draw(random: &mut Random, number: u64) -> Life {
         let misfortune = match random.below(20) {
             0..10 => Misfortune::Fault(stop(random, number)),
-            10..12 => Misfortune::Fault(Fault {
-                target: target(random),
-                after: random.below(60),
-                effect: Effect::IoError,
-            }),
-            12 => Misfortune::Fault(Fault {
-                target: Target::Changes,
-                after: random.below(60),
-                effect: Effect::NoSpace,
-            }),
+            10..12 => {
+                Misfortune::Fault(Fault { target: target(random), after: random.below(60), effect: Effect::IoError })
+            }
+            12 => {
+                Misfortune::Fault(Fault { target: Target::Changes, after: random.below(60), effect: Effect::NoSpace })
+            }
             13 => Misfortune::Full(random.below(20_000)),
             _ => Misfortune::None,
         };
         let end = if random.chance(35) { End::Close } else { End::Crash(crash_kind(random)) };
         let opening = random.chance(15).then(|| {
-            let effect = random.weighted(&[(3, Effect::IoError), (1, Effect::NoSpace), (12, stop_effect(random))]);
+            let stop = stop_effect(random);
+            let effect = random.weighted(&[(3, Effect::IoError), (1, Effect::NoSpace), (12, stop)]);
             Fault { target: target(random), after: random.below(30), effect }
         });
         Life { operations: random.between(1, 40), opening, misfortune, end }

@@ -62,7 +62,11 @@ impl Driver {
     }
 
     /// Does a read. One that fails because something failed below it gives nothing.
-    pub(super) fn reading<T>(&mut self, what: &str, read: impl FnOnce() -> libimmuxdb::Result<T>) -> Outcome<Option<T>> {
+    pub(super) fn reading<T>(
+        &mut self,
+        what: &str,
+        read: impl FnOnce() -> libimmuxdb::Result<T>,
+    ) -> Outcome<Option<T>> {
         let misfortunes = self.disk.misfortunes();
         match read() {
             Ok(value) => {
@@ -152,8 +156,8 @@ impl Driver {
             let bound = |_| (*random.pick(&Edge::ALL), shortened(random, vocabulary::unit_key));
             Ordered::ByUnitKey((0..edges).map(bound).collect())
         } else {
-            let (index, spec) = (random.pick(&indexes).0, &random.clone().pick(&indexes).1.spec);
-            let bound = |_| (*random.pick(&Edge::ALL), vocabulary::bound(random, spec));
+            let (index, known) = indexes[random.index(indexes.len())];
+            let bound = |_| (*random.pick(&Edge::ALL), vocabulary::bound(random, &known.spec));
             Ordered::ByIndex(index.clone(), (0..edges).map(bound).collect())
         };
         Listing {
@@ -241,7 +245,8 @@ impl Driver {
         }
         if let Some(cursor) = cursor {
             // As whoever hands it over a network would.
-            let cursor = Cursor::from_bytes(&cursor.to_bytes()).map_err(|error| format!("a cursor is lost: {error}"))?;
+            let cursor =
+                Cursor::from_bytes(&cursor.to_bytes()).map_err(|error| format!("a cursor is lost: {error}"))?;
             scan = scan.resume(cursor);
         }
         Ok(scan)
@@ -286,7 +291,11 @@ impl Driver {
             for (unit, expected) in found.iter().zip(&expected.units) {
                 let Place::OfEntry(key, _) = &expected.place else { continue };
                 if translate::key_bytes(spec, key).is_ok_and(|bytes| bytes != unit.index_key) {
-                    return Err(format!("{} gives {} with another index key than {key:?}", context(), show(Some(unit))));
+                    return Err(format!(
+                        "{} gives {} with another index key than {key:?}",
+                        context(),
+                        show(Some(unit))
+                    ));
                 }
             }
         }
@@ -428,7 +437,12 @@ fn show(unit: Option<&Unit>) -> String {
         Some(unit) => {
             let key = String::from_utf8_lossy(&unit.key[..unit.key.len().min(40)]).into_owned();
             let (height, birth) = (unit.height, unit.birth);
-            format!("unit {key:?} of height {height}, born {}.{}, {} bytes", birth.height, birth.place, unit.content.len())
+            format!(
+                "unit {key:?} of height {height}, born {}.{}, {} bytes",
+                birth.height,
+                birth.place,
+                unit.content.len()
+            )
         }
     }
 }

@@ -106,7 +106,8 @@ fn value(random: &mut Random, path: &str) -> (Value, String) {
             (Value::Quarters(quarters), (*random.pick(spellings)).to_owned())
         }
         1 => {
-            let text = random.pick(&TEXTS[..if random.chance(70) { 3 } else { TEXTS.len() }]);
+            let among = if random.chance(70) { 3 } else { TEXTS.len() };
+            let text = random.pick(&TEXTS[..among]);
             (Value::Text((*text).to_owned()), spell(&Value::Text((*text).to_owned())))
         }
         2 => (Value::Null, "null".to_owned()),
@@ -143,7 +144,8 @@ pub(super) fn index_spec(random: &mut Random) -> IndexSpec {
     if random.chance(70) {
         let mut paths = if unique { vec!["u", "a"] } else { vec!["a", "b", "n.x", "u"] };
         if !unique {
-            paths.rotate_left(random.index(paths.len()));
+            let first = random.index(paths.len());
+            paths.rotate_left(first);
         }
         paths.truncate(1 + random.index(2));
         let fields = paths.into_iter().map(|path| Field { path, descending: random.chance(30) }).collect();
@@ -207,8 +209,7 @@ mod tests {
         let keys: std::collections::BTreeSet<_> = (0..1000).map(|_| unit_key(&mut random)).collect();
         assert!((20..60).contains(&keys.len()), "{} keys", keys.len());
         let spec = index_spec(&mut random);
-        let found: std::collections::BTreeSet<_> =
-            (0..1000).filter_map(|_| spec.key(&content(&mut random))).collect();
+        let found: std::collections::BTreeSet<_> = (0..1000).filter_map(|_| spec.key(&content(&mut random))).collect();
         assert!(found.len() < 500, "{} index keys", found.len());
     }
 }

@@ -267,9 +267,7 @@ impl Driver {
         if self.random.chance(30) {
             let key = vec![b'k'; libimmuxdb::limits::UNIT_KEY_BYTES + 1];
             let attempt = Attempt::of("put with too long a key", operations, Verdict::TooLarge, level);
-            return self.attempt(attempt, || {
-                grouping.put(&key, libimmuxdb::Content::raw(b""))
-            });
+            return self.attempt(attempt, || grouping.put(&key, libimmuxdb::Content::raw(b"")));
         }
         let texts = ["", "{", "{\"a\":01}", "[1,]", "nul", "{\"a\":1} x", "\"\u{1}\"", "{\"a\":1"];
         let text = *self.random.pick(&texts);
@@ -278,7 +276,11 @@ impl Driver {
     }
 
     /// Does a write, and compares what comes of it.
-    pub(super) fn attempt(&mut self, attempt: Attempt, write: impl FnOnce() -> libimmuxdb::Result<Committed>) -> Outcome {
+    pub(super) fn attempt(
+        &mut self,
+        attempt: Attempt,
+        write: impl FnOnce() -> libimmuxdb::Result<Committed>,
+    ) -> Outcome {
         let Attempt { what, verdict, level, commits, possible } = attempt;
         let height = self.ledger.model.height();
         self.say(|| format!("{} {what} {level:?} {possible:?}, expected {verdict:?}", self.operations));
@@ -340,7 +342,9 @@ impl Driver {
         let struck = self.disk.misfortunes() > misfortunes;
         self.say(|| format!("{} background step -> {outcome:?}", self.operations));
         match outcome {
-            Ok(worked) => self.coverage.count(if worked { "background step" } else { "background step: nothing to do" }),
+            Ok(worked) => {
+                self.coverage.count(if worked { "background step" } else { "background step: nothing to do" })
+            }
             Err(error) if struck || self.session().wounded => {
                 self.coverage.count("background step failed");
                 self.wound(&error);
