@@ -77,12 +77,29 @@ impl Driver {
         }
     }
 
+    /// The runs in force, for the trace.
+    pub(super) fn say_runs(&self) {
+        self.say(|| {
+            let stats = self.chain().stats();
+            let run = |run: &libimmuxdb::RunStats| {
+                let (start, end) = (run.start, run.end);
+                format!(
+                    "[{start}-{end}: {} versions, {} live, {} kills, {} past]",
+                    run.versions, run.live, run.kills, run.past
+                )
+            };
+            let runs: Vec<_> = stats.runs.iter().map(run).collect();
+            format!("   runs {} and {} frozen deltas", runs.join(" "), stats.frozen)
+        });
+    }
+
     /// Compares the height that was found with the promises.
     fn settle(&mut self) -> Outcome {
         let found = self.chain().height();
         let (lowest, highest) = self.ledger.bounds();
         let report = format!("{:?}", self.chain().recovery());
         self.say(|| format!("-- open at height {found}, of {lowest} to {highest}: {report}"));
+        self.say_runs();
         if found < lowest || found > highest {
             return Err(format!(
                 "opened at height {found}, but {lowest} was promised and {highest} was the last: {report}"

@@ -341,6 +341,7 @@ impl Driver {
         let outcome = self.chain().run_background_step();
         let struck = self.disk.misfortunes() > misfortunes;
         self.say(|| format!("{} background step -> {outcome:?}", self.operations));
+        self.say_runs();
         match outcome {
             Ok(worked) => {
                 self.coverage.count(if worked { "background step" } else { "background step: nothing to do" })
