@@ -6,8 +6,9 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::block::{self, Births, BlockParts, Entry, INTERVAL, Previous};
-use super::{Run, Section, SectionId, SectionKind};
+use super::block::{self, BlockParts, INTERVAL, Previous};
+use super::directory::SectionRecord;
+use super::{Births, Entry, Run, Section, SectionId, SectionKind};
 use crate::error::Result;
 use crate::types::{Birth, Height, Position, VersionKind};
 
@@ -18,9 +19,8 @@ use crate::types::{Birth, Height, Position, VersionKind};
 pub struct Cursor {
     run: Arc<Run>,
     /// The number of the section in the run.
-    section: usize,
-    id: SectionId,
-    blocks: u64,
+    number: usize,
+    record: SectionRecord,
     block: u64,
     parts: BlockParts,
     interval: usize,
@@ -63,8 +63,8 @@ impl Slot {
 struct Decoded {
     slots: Box<[Slot; INTERVAL]>,
     filled: usize,
-    keys: Vec<u8>,
-    units: Vec<u8>,
+    keys: Arena,
+    units: Arena,
     previous: Previous,
     /// The bytes in the file that are still to be decoded.
     next: usize,
@@ -101,17 +101,13 @@ impl Decoded {
         while !input.is_empty() {
             let head = block::decode_head(kind, &mut input, &self.previous)?;
             if !head.same_key() {
-                let from = self.keys.len();
-                let shared = last.key.0 as usize;
-                append(&mut self.keys, shared, head.key_shared, head.key_rest);
-                last.key = (from as u32, self.keys.len() as u32);
+                let from = last.key.0 as usize;
+                last.key = self.keys.append(from, head.key_shared, head.key_rest, head.wide);
             }
             let tail = block::decode_tail(kind, &mut input, &mut self.previous, &head)?;
             if matches!(kind, SectionKind::Live | SectionKind::Past) {
-                let from = self.units.len();
-                let shared = last.unit.0 as usize;
-                append(&mut self.units, shared, tail.unit_shared, tail.unit_rest);
-                last.unit = (from as u32, self.units.len() as u32);
+                let from = last.unit.0 as usize;
+                last.unit = self.units.append(from, tail.unit_shared, tail.unit_rest, tail.wide);
             }
             last.birth = head.birth;
             last.version = tail.version;
@@ -133,27 +129,69 @@ impl Decoded {
     }
 }
 
-/// Appends `shared` bytes that are in the buffer at `from`, and then `rest`.
-#[inline]
-fn append(buffer: &mut Vec<u8>, from: usize, shared: usize, rest: &[u8]) {
-    buffer.extend_from_within(from..from + shared);
-    buffer.extend_from_slice(rest);
+/// A buffer that keys are put into, one after another.
+#[derive(Default)]
+struct Arena {
+    bytes: Vec<u8>,
+    used: usize,
+}
+
+impl Arena {
+    /// Short copies are made in one piece of so many bytes, with what lies behind: that is faster than an exact one.
+    const PIECE: usize = 32;
+
+    fn clear(&mut self) {
+        self.used = 0;
+    }
+
+    /// Puts down `shared` bytes that are here at `from`, and then `rest`, with which `wide` begins.
+    #[inline(always)]
+    fn append(&mut self, from: usize, shared: usize, rest: &[u8], wide: &[u8]) -> (u32, u32) {
+        let start = self.used;
+        let middle = start + shared;
+        let end = middle + rest.len();
+        if self.bytes.len() < end + 2 * Self::PIECE {
+            self.bytes.resize(2 * (end + 2 * Self::PIECE), 0);
+        }
+        let bytes = &mut self.bytes[..];
+        match bytes[from..].first_chunk::<{ Self::PIECE }>() {
+            Some(&piece) if shared <= Self::PIECE => {
+                bytes[start..start + Self::PIECE].copy_from_slice(&piece);
+            }
+            _ => bytes.copy_within(from..from + shared, start),
+        }
+        match wide.first_chunk::<{ Self::PIECE }>() {
+            Some(piece) if rest.len() <= Self::PIECE => {
+                bytes[middle..middle + Self::PIECE].copy_from_slice(piece);
+            }
+            _ => bytes[middle..end].copy_from_slice(rest),
+        }
+        self.used = end;
+        (start as u32, end as u32)
+    }
+}
+
+impl std::ops::Deref for Arena {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 impl Cursor {
     pub(super) fn new(run: Arc<Run>, section: &Section<'_>) -> Cursor {
         Cursor {
-            section: section.number(),
-            id: section.id(),
-            blocks: section.record().blocks,
+            number: section.number(),
+            record: *section.record(),
             block: 0,
             parts: BlockParts::default(),
             interval: 0,
             decoded: Decoded {
                 slots: Box::new([Slot::empty(); INTERVAL]),
                 filled: 0,
-                keys: Vec::new(),
-                units: Vec::new(),
+                keys: Arena::default(),
+                units: Arena::default(),
                 previous: Previous::default(),
                 next: 0,
                 end: 0,
@@ -173,7 +211,7 @@ impl Cursor {
     /// The section.
     #[must_use]
     pub fn id(&self) -> SectionId {
-        self.id
+        self.record.id
     }
 
     /// Whether the cursor stands at an entry.
@@ -189,11 +227,11 @@ impl Cursor {
     /// [`crate::Error::Damaged`], as for all moves; the cursor then stands nowhere.
     pub fn seek(&mut self, key: &[u8], birth: Birth) -> Result<()> {
         self.valid = false;
-        let section = self.section()?;
+        let section = self.section();
         let place = section.find(key, birth)?;
         (self.block, self.parts) = (place.block, place.parts);
         self.begin(place.interval)?;
-        let kind = self.id.kind;
+        let kind = self.record.id.kind;
         if self.decode(|k, b| kind.compare((k, b), (key, birth)) != Ordering::Less)? {
             self.at = self.decoded.filled - 1;
             self.valid = true;
@@ -231,7 +269,7 @@ impl Cursor {
     /// [`crate::Error::Damaged`].
     pub fn seek_last(&mut self) -> Result<()> {
         self.valid = false;
-        self.load_block(self.blocks - 1)?;
+        self.load_block(self.record.blocks - 1)?;
         self.load_interval(self.parts.restarts() - 1)?;
         self.at = self.decoded.filled - 1;
         self.valid = true;
@@ -243,7 +281,6 @@ impl Cursor {
     /// # Errors
     /// [`crate::Error::Damaged`].
     #[inline]
-    #[expect(clippy::should_implement_trait, reason = "a cursor is no iterator: it moves both ways")]
     pub fn next(&mut self) -> Result<()> {
         if self.valid && self.at + 1 < self.decoded.filled {
             self.at += 1;
@@ -302,7 +339,7 @@ impl Cursor {
         self.valid = false;
         let mut interval = self.interval + 1;
         if interval == self.parts.restarts() {
-            if self.block + 1 == self.blocks {
+            if self.block + 1 == self.record.blocks {
                 return Ok(());
             }
             self.load_block(self.block + 1)?;
@@ -314,12 +351,12 @@ impl Cursor {
         Ok(())
     }
 
-    fn section(&self) -> Result<Section<'_>> {
-        self.run.section_number(self.section).ok_or_else(|| self.run.damaged(0, "a section is gone"))
+    fn section(&self) -> Section<'_> {
+        Section::new(&self.run, self.number, self.record)
     }
 
     fn load_block(&mut self, block: u64) -> Result<()> {
-        self.parts = self.section()?.block(block)?;
+        self.parts = self.section().block(block)?;
         self.block = block;
         Ok(())
     }
@@ -347,7 +384,7 @@ impl Cursor {
         let file = self.run.file();
         let decoded = &mut self.decoded;
         // The kind as a constant in each arm: the decoder is compiled for each.
-        let found = match self.id.kind {
+        let found = match self.record.id.kind {
             SectionKind::Versions => decoded.decode(SectionKind::Versions, file, block, until),
             SectionKind::Live => decoded.decode(SectionKind::Live, file, block, until),
             SectionKind::Kills => decoded.decode(SectionKind::Kills, file, block, until),
@@ -386,7 +423,7 @@ impl Cursor {
     #[inline]
     #[must_use]
     pub fn unit_key(&self) -> &[u8] {
-        if self.id.kind == SectionKind::Versions {
+        if self.record.id.kind == SectionKind::Versions {
             return self.key();
         }
         let (from, to) = self.slot().unit;
@@ -439,7 +476,7 @@ impl Cursor {
             position: slot.position,
             end: slot.end,
             kind: slot.kind,
-            births: if self.id.kind == SectionKind::Versions { self.births() } else { Births::default() },
+            births: if self.record.id.kind == SectionKind::Versions { self.births() } else { Births::default() },
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::block::{self, Births, Previous};
-use super::{Run, Section, SectionId, SectionKind};
+use super::block::{self, Previous};
+use super::number::shared_prefix;
+use super::{Births, Run, Section, SectionId, SectionKind};
 use crate::error::Result;
 use crate::types::{Birth, GroupingId, Height, IndexId, Position, VersionKind};
 
@@ -70,7 +71,7 @@ impl Section<'_> {
                     return Ok(None); // it left the target's beginning upwards
                 } else if head.key_shared == matched {
                     let rest = &unit_key[matched..];
-                    matched += block::shared_prefix(rest, head.key_rest);
+                    matched += shared_prefix(rest, head.key_rest);
                     order = head.key_rest.cmp(rest);
                 }
                 match order {

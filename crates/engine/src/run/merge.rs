@@ -19,8 +19,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering as Atomic};
 
-use super::block::Entry;
-use super::{Cursor, Run, RunSummary, RunWriter, Section, SectionId, SectionKind, key_hash};
+use super::number::shared_prefix;
+use super::section::prefix_of;
+use super::{Cursor, Entry, Run, RunSummary, RunWriter, Section, SectionId, SectionKind, key_hash};
 use crate::error::{Error, Result};
 use crate::types::{Birth, GroupingId, Height, IndexId, VersionKind};
 
@@ -262,60 +263,96 @@ impl Source {
         kind.compare((self.cursor.key(), self.cursor.birth()), (other.cursor.key(), other.cursor.birth()))
     }
 
+    #[cold]
     fn out_of_order(&self) -> Error {
         self.cursor.run().damaged(0, "events that are to be merged contradict each other")
     }
 }
 
-/// Cursors side by side: the one with the lowest entry is first, and the others are sorted behind it.
+/// A source that has an entry, and eight bytes of that entry's key, which mostly decide the order.
+#[derive(Clone, Copy)]
+struct Turn {
+    prefix: u64,
+    source: usize,
+}
+
+/// Cursors side by side: the turn goes to the one with the lowest entry, and the others are sorted behind it.
 struct Walk {
     sources: Vec<Source>,
+    turns: Vec<Turn>,
+    /// The bytes that all keys have in common.
+    common: usize,
 }
 
 impl Walk {
     fn new(inputs: &[Arc<Run>], ids: &[SectionId]) -> Result<Walk> {
-        let mut sources = Vec::new();
+        let mut walk = Walk { sources: Vec::new(), turns: Vec::new(), common: 0 };
+        let mut common: Option<&[u8]> = None;
         for (input, run) in inputs.iter().enumerate() {
             for section in ids.iter().filter_map(|&id| run.section(id)) {
+                let of_section = section.common()?;
+                let shared = shared_prefix(common.unwrap_or(of_section), of_section);
+                common = Some(&of_section[..shared]);
                 let mut cursor = run.cursor(section);
                 cursor.seek_first()?;
-                sources.push(Source { input, cursor });
+                walk.sources.push(Source { input, cursor });
             }
         }
-        sources.sort_by(Source::order);
-        Ok(Walk { sources })
+        walk.common = common.map_or(0, <[u8]>::len);
+        for source in 0..walk.sources.len() {
+            let turn = walk.turn(source);
+            walk.turns.push(turn);
+        }
+        let mut turns = std::mem::take(&mut walk.turns);
+        turns.sort_by(|&a, &b| walk.order(a, b));
+        walk.turns = turns;
+        Ok(walk)
+    }
+
+    #[inline]
+    fn turn(&self, source: usize) -> Turn {
+        let key = self.sources[source].cursor.key();
+        Turn { prefix: prefix_of(key.get(self.common..).unwrap_or_default()), source }
+    }
+
+    #[inline]
+    fn order(&self, a: Turn, b: Turn) -> Ordering {
+        let by_prefix = a.prefix.cmp(&b.prefix);
+        by_prefix.then_with(|| self.sources[a.source].order(&self.sources[b.source]))
     }
 
     #[inline]
     fn first(&self) -> Option<&Source> {
-        self.sources.first()
+        self.turns.first().map(|turn| &self.sources[turn.source])
     }
 
     /// The second, if it has the same key and birth as the first.
     #[inline]
     fn second_if_equal(&self) -> Option<&Source> {
-        let [first, second, ..] = self.sources.as_slice() else {
+        let [first, second, ..] = self.turns.as_slice() else {
             return None;
         };
-        (first.cursor.birth() == second.cursor.birth() && first.cursor.key() == second.cursor.key()).then_some(second)
+        (first.prefix == second.prefix && self.order(*first, *second) == Ordering::Equal)
+            .then(|| &self.sources[second.source])
     }
 
     /// Moves the first cursor on, and to its place among the others.
     #[inline]
     fn advance(&mut self) -> Result<()> {
-        let first = &mut self.sources[0].cursor;
-        first.next()?;
-        if !first.valid() {
-            self.sources.remove(0);
+        let source = self.turns[0].source;
+        let cursor = &mut self.sources[source].cursor;
+        cursor.next()?;
+        if !cursor.valid() {
+            self.turns.remove(0);
             return Ok(());
         }
+        let turn = self.turn(source);
         let mut at = 0;
-        while let [this, next, ..] = &self.sources[at..]
-            && this.order(next) == Ordering::Greater
-        {
-            self.sources.swap(at, at + 1);
+        while at + 1 < self.turns.len() && self.order(turn, self.turns[at + 1]) == Ordering::Greater {
+            self.turns[at] = self.turns[at + 1];
             at += 1;
         }
+        self.turns[at] = turn;
         Ok(())
     }
 }

@@ -14,9 +14,9 @@
 //!                 | block | block | ... | block | block index | Bloom filter |
 //!                 +-------+-------+-----+-------+-------------+--------------+
 //!                /         \
-//!               +-----------+-----------+-----+----------+-------+-----+
-//!               | 16 entries | 16 entries | ... | restarts | count | CRC |
-//!               +-----------+-----------+-----+----------+-------+-----+
+//!               +------------+------------+-----+----------+--------+-----+
+//!               | 16 entries | 16 entries | ... | restarts | counts | CRC |
+//!               +------------+------------+-----+----------+--------+-----+
 //! ```
 //!
 //! A section holds one kind of event of one ordering. Its entries are sorted by key, and for equal keys by birth:
@@ -39,25 +39,27 @@
 //! The bytes are described in `FORMAT.md`, next to this file.
 
 mod block;
-
 mod checked;
 mod cursor;
 mod directory;
+mod entry;
 mod file;
 mod filter;
 mod lookup;
 mod manifest;
 mod marks;
 mod merge;
+mod number;
 mod policy;
+mod prefetch;
 mod reader;
 mod section;
 #[cfg(test)]
 mod tests;
 mod writer;
 
-pub use block::{Births, Entry};
 pub use cursor::Cursor;
+pub use entry::{Births, Entry};
 pub use file::{RunCounts, RunMeta, file_name};
 pub use lookup::FoundVersion;
 pub use manifest::{Manifest, RunEntry};

@@ -1,5 +1,6 @@
 //! An open run: a mapped file, and bits that remember which parts of it were checked.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,6 +23,16 @@ pub struct Run {
     pub(super) pages_checked: Checked,
     pub(super) indexes_checked: Checked,
     marks_checked: Checked,
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run")
+            .field("path", &self.path)
+            .field("meta", &self.meta)
+            .field("counts", &self.footer.counts)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Run {
@@ -178,7 +189,7 @@ impl Run {
         &self.bytes[self.footer.directory_at as usize..]
     }
 
-    pub(super) fn section_number(&self, number: usize) -> Option<Section<'_>> {
+    fn section_number(&self, number: usize) -> Option<Section<'_>> {
         let record = self.directory()[RECORD * number..].get(..RECORD)?;
         Some(Section::new(self, number, SectionRecord::decode(record)?))
     }

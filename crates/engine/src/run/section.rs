@@ -13,11 +13,11 @@
 
 use std::cmp::Ordering;
 
-use super::block::BlockParts;
+use super::block::{BlockParts, FirstKey};
 use super::directory::{INDEX_DETAIL, INDEX_PREFIX, SectionRecord};
 use super::file::{get_u32, get_u64};
-use super::{Run, SectionId, SectionKind, filter};
-use crate::error::Result;
+use super::{Run, SectionId, filter, prefetch};
+use crate::error::{Error, Result};
 use crate::types::{Birth, Height};
 
 /// The bytes of a block's first key that the block index keeps.
@@ -72,7 +72,6 @@ impl<'a> Section<'a> {
 
     /// The number of entries.
     #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "empty sections do not exist")]
     pub fn len(&self) -> u64 {
         self.record.entries
     }
@@ -101,7 +100,7 @@ impl<'a> Section<'a> {
         if self.record.filter_lines != 0 {
             let line = filter::line_of(hash, self.record.filter_lines) as usize;
             let at = self.record.filter_at as usize + line * filter::LINE;
-            filter::prefetch(&self.run.file()[at..]);
+            prefetch::line(&self.run.file()[at..]);
         }
     }
 
@@ -144,6 +143,11 @@ impl<'a> Section<'a> {
         get_u32(file, filter_at + lines_len + 4 * page) == crc
     }
 
+    /// The bytes that all keys have in common, or the first of them.
+    pub(super) fn common(&self) -> Result<&'a [u8]> {
+        Ok(self.index()?.common)
+    }
+
     /// Checks every page of the filter.
     pub(super) fn verify_filter(&self) -> Result<()> {
         for page in 0..self.record.filter_pages() as usize {
@@ -175,33 +179,44 @@ impl<'a> Section<'a> {
 
     /// Block `number`, checked.
     pub(super) fn block(&self, number: u64) -> Result<BlockParts> {
-        let index = self.index()?;
-        let start = index.offset(number as usize);
-        let end =
-            if number + 1 < self.record.blocks { index.offset(number as usize + 1) } else { self.record.index_at };
-        let (start, end) = (start as usize, end as usize);
+        self.block_of(&self.index()?, number as usize)
+    }
+
+    fn block_of(&self, index: &Index<'_>, number: usize) -> Result<BlockParts> {
+        let (start, end) = index.block(number, self.record.index_at);
         let file = self.run.file();
-        let parts = BlockParts::parse(file, start, end);
-        let inside = start as u64 >= self.record.blocks_at && end as u64 <= self.record.index_at;
-        let (Some(parts), true) = (parts, inside) else {
-            return Err(self.run.damaged(start, "a block's parts do not fit into it"));
-        };
-        let passes = self.run.blocks_checked.passes((self.record.blocks_before + number) as usize, || {
-            let crc = crc32c::crc32c_append(self.run.crc_seed(start), &file[start..end - 4]);
-            get_u32(file, end - 4) == crc
-        });
+        let inside = self.record.blocks_at <= start && start < end && end <= self.record.index_at;
+        let (start, end) = (start as usize, end as usize);
+        if inside {
+            // Its trailer and restart points.
+            prefetch::all(&file[end.saturating_sub(256).max(start)..end]);
+        }
+        let number = self.record.blocks_before as usize + number;
+        let passes = inside
+            && self.run.blocks_checked.passes(number, || {
+                end - start > 4 && {
+                    let crc = crc32c::crc32c_append(self.run.crc_seed(start), &file[start..end - 4]);
+                    get_u32(file, end - 4) == crc
+                }
+            });
         if !passes {
             return Err(self.run.damaged(start, "a block does not fit its checksum"));
         }
-        Ok(parts)
+        BlockParts::parse(file, start, end).ok_or_else(|| self.run.damaged(start, "a block's parts do not add up"))
     }
 
     /// Where the first entry that is not below (key, birth) is: in this interval, or at the beginning of the next.
     pub(super) fn find(&self, key: &[u8], birth: Birth) -> Result<Place> {
-        let block = self.find_block(key, birth)?.saturating_sub(1);
-        let parts = self.block(block)?;
+        let index = self.index()?;
+        let block = self.find_block(&index, key, birth)?.saturating_sub(1);
+        let parts = self.block_of(&index, block)?;
+        let Some(first_key) = index.first_key(block) else {
+            return Err(self.index_is_wrong());
+        };
         // The last interval whose first entry is below.
-        let (mut low, mut high) = (0, parts.restarts());
+        let file = self.run.file();
+        let kind = self.record.id.kind;
+        let (mut low, mut high) = parts.candidates(kind, file, first_key, key, birth);
         while low < high {
             let middle = low.midpoint(high);
             if self.restart(&parts, middle, key, birth)? == Ordering::Less {
@@ -210,7 +225,11 @@ impl<'a> Section<'a> {
                 high = middle;
             }
         }
-        Ok(Place { block, parts, interval: low.saturating_sub(1) })
+        let interval = low.saturating_sub(1);
+        if let Some((start, end)) = parts.interval(file, interval) {
+            prefetch::all(&file[start..end]);
+        }
+        Ok(Place { block: block as u64, parts, interval })
     }
 
     fn restart(&self, parts: &BlockParts, interval: usize, key: &[u8], birth: Birth) -> Result<Ordering> {
@@ -222,26 +241,27 @@ impl<'a> Section<'a> {
     }
 
     /// The number of blocks whose first entry is below (key, birth).
-    fn find_block(&self, key: &[u8], birth: Birth) -> Result<u64> {
-        let index = self.index()?;
+    fn find_block(&self, index: &Index<'_>, key: &[u8], birth: Birth) -> Result<usize> {
         let blocks = self.record.blocks as usize;
         let Some(rest) = key.strip_prefix(index.common) else {
             let below = index.common < key;
-            return Ok(if below { blocks as u64 } else { 0 });
+            return Ok(if below { blocks } else { 0 });
         };
         let prefix = prefix_of(rest);
-        let low = index.partition(0, blocks, |first| first < prefix);
-        let high = index.partition(low, blocks, |first| first <= prefix);
-        let (mut low, mut high) = (low, high);
+        let mut low = index.partition(0, |first| first < prefix);
+        if low == blocks || index.prefix(low) != prefix {
+            return Ok(low);
+        }
+        let mut high = index.partition(low, |first| first <= prefix);
         while low < high {
             let middle = low.midpoint(high);
-            if self.compare_first(&index, middle, rest, key, birth)? == Ordering::Less {
+            if self.compare_first(index, middle, rest, key, birth)? == Ordering::Less {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        Ok(low as u64)
+        Ok(low)
     }
 
     /// Compares the first entry of a block, whose prefix is the target's.
@@ -253,43 +273,55 @@ impl<'a> Section<'a> {
         key: &[u8],
         birth: Birth,
     ) -> Result<Ordering> {
-        let Some(stem) = index.stem(block) else {
-            let at = self.record.index_at as usize;
-            return Err(self.run.damaged(at, "a block index does not add up"));
+        let Some(first) = index.first_key(block) else {
+            return Err(self.index_is_wrong());
         };
-        let truncated = stem.len() + index.common.len() >= STEM;
+        let stem = first.stem;
         let by_stem = stem.cmp(&rest[..rest.len().min(stem.len())]);
         if by_stem != Ordering::Equal {
             return Ok(by_stem);
         }
-        if truncated {
-            return self.restart(&self.block(block as u64)?, 0, key, birth);
+        if first.is_cut() {
+            return self.restart(&self.block_of(index, block)?, 0, key, birth);
         }
         // The first key is the stem, and a beginning of the target.
-        let kind: SectionKind = self.record.id.kind;
+        let kind = self.record.id.kind;
         Ok(stem.len().cmp(&rest.len()).then_with(|| kind.compare_births(index.birth(block), birth)))
+    }
+
+    #[cold]
+    fn index_is_wrong(&self) -> Error {
+        let at = self.record.index_at as usize;
+        self.run.damaged(at, "a block index does not add up")
     }
 }
 
 impl<'a> Index<'a> {
-    /// The first of `low .. high` whose prefix is not below.
+    /// The first block from `low` on whose prefix is not below. Without branches, which nothing could predict.
     #[inline]
-    fn partition(&self, low: usize, high: usize, below: impl Fn(u64) -> bool) -> usize {
-        let (mut low, mut high) = (low, high);
-        while low < high {
-            let middle = low.midpoint(high);
-            if below(get_u64(self.prefixes, INDEX_PREFIX * middle)) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
+    fn partition(&self, low: usize, below: impl Fn(u64) -> bool) -> usize {
+        let mut base = low;
+        let mut size = self.prefixes.len() / INDEX_PREFIX - low;
+        while size > 1 {
+            let half = size / 2;
+            let middle = base + half;
+            base = std::hint::select_unpredictable(below(self.prefix(middle)), middle, base);
+            size -= half;
         }
-        low
+        base + usize::from(size == 1 && below(self.prefix(base)))
     }
 
     #[inline]
-    fn offset(&self, block: usize) -> u64 {
-        get_u64(self.details, INDEX_DETAIL * block)
+    fn prefix(&self, block: usize) -> u64 {
+        get_u64(self.prefixes, INDEX_PREFIX * block)
+    }
+
+    /// Where a block begins and ends.
+    #[inline]
+    fn block(&self, block: usize, index_at: u64) -> (u64, u64) {
+        let next = INDEX_DETAIL * (block + 1);
+        let start = get_u64(self.details, INDEX_DETAIL * block);
+        if next < self.details.len() { (start, get_u64(self.details, next)) } else { (start, index_at) }
     }
 
     fn birth(&self, block: usize) -> Birth {
@@ -298,11 +330,12 @@ impl<'a> Index<'a> {
         Birth::new(height, get_u32(self.details, at + 16))
     }
 
-    fn stem(&self, block: usize) -> Option<&'a [u8]> {
+    #[inline]
+    fn first_key(&self, block: usize) -> Option<FirstKey<'a>> {
         let from = get_u64(self.details, INDEX_DETAIL * block + 24) as usize;
         let next = INDEX_DETAIL * (block + 1);
         let to = if next < self.details.len() { get_u64(self.details, next + 24) as usize } else { self.stems.len() };
-        self.stems.get(from..to)
+        Some(FirstKey { common: self.common, stem: self.stems.get(from..to)? })
     }
 }
 

@@ -6,12 +6,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::block::{self, Births, BlockBuilder, Entry};
+use super::block::{self, BlockBuilder};
 use super::directory::{self, SectionRecord};
+use super::entry::encode_births;
 use super::file::{self, Footer, HEADER};
 use super::marks::{self, MARK_DISTANCE, Mark};
+use super::number::shared_prefix;
 use super::section::{STEM, prefix_of};
-use super::{RunCounts, RunMeta, SectionId, SectionKind, filter, key_hash, reader};
+use super::{Births, Entry, RunCounts, RunMeta, SectionId, SectionKind, filter, key_hash, reader};
 use crate::error::{Error, Result};
 use crate::limits::INDEX_KEY_BYTES;
 use crate::storage::{File, OpenMode, Storage};
@@ -133,7 +135,7 @@ impl RunWriter {
         births: &[(IndexId, Birth)],
     ) -> Result<()> {
         let mut encoded = Vec::new();
-        block::encode_births(&mut encoded, births.iter().copied(), version.height);
+        encode_births(&mut encoded, births.iter().copied(), version.height);
         self.push(
             SectionKind::Versions,
             &Entry {
@@ -352,7 +354,7 @@ impl SectionWriter {
         let kind = self.id.kind;
         let key = entry.key;
         assert!(key.len() <= INDEX_KEY_BYTES && entry.unit.len() <= INDEX_KEY_BYTES, "a key is over its limit");
-        let shared = block::shared_prefix(&self.previous_key, key);
+        let shared = shared_prefix(&self.previous_key, key);
         let same = shared == key.len() && shared == self.previous_key.len();
         if self.entries > 0 {
             let above = if same {
@@ -399,7 +401,7 @@ impl SectionWriter {
         };
         head.entries = self.builder.entries();
         let seed = reader::crc_seed(crc_seed, head.offset);
-        self.builder.finish(&mut out.buffer, seed);
+        self.builder.finish(self.id.kind, &mut out.buffer, seed);
         out.write_when_full()
     }
 
@@ -410,7 +412,7 @@ impl SectionWriter {
         }
         // What the first and the last key have in common, all between them have too.
         let first_len = self.heads.first().map_or(0, |head| head.stem_end);
-        let common = block::shared_prefix(&self.stems[..first_len], &self.previous_key);
+        let common = shared_prefix(&self.stems[..first_len], &self.previous_key);
         let common = common.min(STEM - 8);
 
         let index_at = out.offset();
