@@ -9,7 +9,7 @@
 //! | the process dies ([`CrashKind::Process`]) | all that was written: the operating system has it. Locks and handles end |
 //! | the machine stops ([`CrashKind::Machine`]) | of each file: what was synced, and of the writes since then a random part, in no order, each whole or torn (at a sector, at a byte, with holes), or only its length, with zeroes or rubbish |
 //! | | of each directory: the entries that were synced, and a random number of the changes since, in order |
-//! | a call fails with `EIO` | a write: any part of it. A sync: what it did not write may never be written, and the next sync succeeds all the same |
+//! | a call fails with `EIO` | a write: any part of it. A sync: what it did not write may never be written, and the next sync succeeds all the same. Who else has the file open hears of it at his next sync, once |
 //! | a call fails with `ENOSPC` | a write: any part of it |
 //! | everything stops before, in or after a call | as above; every later call fails until somebody calls [`SimulatedDisk::crash`] |
 //!
@@ -140,9 +140,19 @@ impl SimulatedDisk {
     /// whether a failure had a cause.
     #[must_use]
     pub fn misfortunes(&self) -> u64 {
+        self.count_misfortunes(|_, _| true) + self.state.lock().event("full disk")
+    }
+
+    /// The number of faults after which nobody can know what is on the disk: all but `ENOSPC` of a call that writes.
+    #[must_use]
+    pub fn wounds(&self) -> u64 {
+        self.count_misfortunes(|effect, call| effect != Effect::NoSpace || call.syncs())
+    }
+
+    fn count_misfortunes(&self, counts: impl Fn(Effect, Call) -> bool) -> u64 {
         let state = self.state.lock();
-        let full = state.events().get("full disk").copied();
-        state.faults.fired().values().sum::<u64>() + full.unwrap_or(0)
+        let fired = state.faults.fired().iter().filter(|((effect, call), _)| counts(*effect, *call));
+        fired.map(|(_, times)| times).sum::<u64>() + state.event("sync failed in another process")
     }
 
     /// How often each thing befell the disk in crashes.

@@ -237,22 +237,28 @@ impl File for Handle {
     fn sync_data(&self) -> io::Result<()> {
         let state = &mut *self.state.lock();
         let course = self.begin(state, Call::Sync, &String::new);
-        let image = &mut state.tree.file(self.node).image;
-        match course {
-            Course::Whole => {
-                image.sync();
-                Ok(())
-            }
-            Course::Unheard => {
-                image.sync();
-                Err(stopped())
+        let file = state.tree.file(self.node);
+        let error = match course {
+            Course::Whole | Course::Unheard => {
+                file.image.sync();
+                if matches!(course, Course::Unheard) {
+                    return Err(stopped());
+                }
+                if state.hear_of_failed_sync(self.id) {
+                    state.count("sync failed in another process", 1);
+                    return Err(io_error());
+                }
+                return Ok(());
             }
             Course::Partly(error) => {
-                image.fail_sync(&mut state.random);
-                Err(error)
+                file.image.fail_sync(&mut state.random);
+                error
             }
-            Course::Fails(error) => Err(error),
-        }
+            Course::Fails(error) => error,
+        };
+        file.failed_syncs += 1;
+        state.hear_of_failed_sync(self.id);
+        Err(error)
     }
 
     fn try_lock(&self, byte: u64) -> io::Result<bool> {

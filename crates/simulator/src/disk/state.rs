@@ -25,6 +25,8 @@ pub(super) struct State {
 struct Open {
     process: u64,
     node: NodeId,
+    /// The failed syncs of the file that this handle need not hear of any more.
+    heard: u64,
 }
 
 impl State {
@@ -55,8 +57,19 @@ impl State {
 
     pub fn open_handle(&mut self, process: u64, node: NodeId) -> u64 {
         let id = self.number();
-        self.handles.insert(id, Open { process, node });
+        let heard = self.tree.file(node).failed_syncs;
+        self.handles.insert(id, Open { process, node, heard });
         id
+    }
+
+    /// Whether a sync of the file has failed that this handle has not heard of: whoever has a file open hears once of
+    /// each failure, also of those that another handle's sync came upon.
+    pub fn hear_of_failed_sync(&mut self, handle: u64) -> bool {
+        let Some(open) = self.handles.get_mut(&handle) else {
+            return false;
+        };
+        let failed = self.tree.file(open.node).failed_syncs;
+        std::mem::replace(&mut open.heard, failed) < failed
     }
 
     /// Ends a handle and its locks. After a crash the handle is unknown, and its file may be another's or gone.
@@ -105,6 +118,11 @@ impl State {
         if times > 0 {
             *self.events.entry(event).or_default() += times;
         }
+    }
+
+    /// How often something was counted.
+    pub fn event(&self, event: &str) -> u64 {
+        self.events.get(event).copied().unwrap_or(0)
     }
 
     pub fn events(&self) -> &BTreeMap<&'static str, u64> {

@@ -219,3 +219,20 @@ fn the_same_seed_and_calls_leave_the_same_disk() {
     assert_eq!(run(9), run(9));
     assert_ne!(run(9), run(10));
 }
+
+#[test]
+fn everybody_hears_once_of_a_failed_sync() {
+    let disk = disk(1);
+    let process = disk.start_process();
+    write(&process, "/store/log", b"bytes", false).unwrap();
+    let open = || process.open(Path::new("/store/log"), OpenMode::Write).unwrap();
+    let (first, second) = (open(), open());
+    disk.plan(Fault { target: Target::Syncs, after: 0, effect: Effect::IoError });
+    assert!(first.sync_data().is_err());
+    first.sync_data().unwrap();
+    open().sync_data().unwrap();
+    assert_eq!(disk.wounds(), 1);
+    assert!(second.sync_data().is_err());
+    assert_eq!(disk.wounds(), 2);
+    second.sync_data().unwrap();
+}

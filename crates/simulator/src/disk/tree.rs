@@ -13,11 +13,12 @@ pub(super) type NodeId = u64;
 
 const ROOT: NodeId = 1;
 
-/// A file: its bytes, and who holds a lock on which byte.
+/// A file: its bytes, who holds a lock on which byte, and how often a sync of it has failed.
 #[derive(Debug, Default)]
 pub(super) struct FileNode {
     pub image: Image,
     pub locks: BTreeMap<u64, u64>,
+    pub failed_syncs: u64,
 }
 
 /// A change of a directory that power loss may undo.
@@ -303,7 +304,7 @@ impl Tree {
 
     fn add_saved(&mut self, saved: &Saved) -> NodeId {
         let node = match saved {
-            Saved::File(bytes) => Node::File(FileNode { image: Image::durable(bytes.clone()), locks: BTreeMap::new() }),
+            Saved::File(bytes) => Node::File(FileNode { image: Image::durable(bytes.clone()), ..FileNode::default() }),
             Saved::Directory(entries) => {
                 let names: BTreeMap<_, _> =
                     entries.iter().map(|(name, saved)| (name.clone(), self.add_saved(saved))).collect();

@@ -16,6 +16,7 @@ impl Driver {
         let newest = self.ledger.model.height();
         self.say(|| format!("-- compare everything at height {newest}"));
         self.check_names()?;
+        self.check_unique()?;
         self.check_height(newest)?;
         for _ in 0..PAST_HEIGHTS {
             let height = Height(self.random.below(newest.0 + 1));
@@ -116,6 +117,22 @@ impl Driver {
         };
         if found < height || same != time {
             return Err(format!("time {time:?} of height {height} leads to height {found}, of {same:?}"));
+        }
+        Ok(())
+    }
+
+    /// No crash may leave an index that is to be unique and is not.
+    fn check_unique(&self) -> Outcome {
+        for (name, grouping) in &self.ledger.model.newest().groupings {
+            for (index_name, index) in grouping.indexes.iter().filter(|(_, index)| index.spec.unique) {
+                let entries = index.in_order();
+                if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+                    return Err(format!(
+                        "the unique index {index_name:?} of {name:?} has {:?} twice, for {:?} and {:?}",
+                        pair[0].0, pair[0].2, pair[1].2
+                    ));
+                }
+            }
         }
         Ok(())
     }

@@ -197,7 +197,7 @@ impl Driver {
         let fails = match grouping.scan(Scan::index(index)) {
             Err(Error::IndexMissing { .. }) => return Ok(()),
             // A definition whose commit failed may be known all the same.
-            _ if self.session().wounded => return Ok(()),
+            _ if self.is_wounded() => return Ok(()),
             Err(error) => error.to_string(),
             Ok(_) => "a scan".to_owned(),
         };
@@ -299,7 +299,7 @@ impl Driver {
                 }
             }
         }
-        if used_index != expected.used_index && !found.is_empty() && !self.session().wounded {
+        if used_index != expected.used_index && !found.is_empty() && !self.is_wounded() {
             return Err(format!("{} says that it used its index: {used_index}", context()));
         }
         if !expected.used_index {
@@ -397,7 +397,7 @@ impl Driver {
     }
 
     fn list_names(&mut self) -> Outcome {
-        if self.session().wounded {
+        if self.is_wounded() {
             return Ok(());
         }
         self.check_names()

@@ -18,8 +18,8 @@ pub(super) struct Session {
     pub store: Store,
     pub chain: Arc<Chain>,
     pub process: Arc<Process>,
-    /// Whether something has failed below the engine, so that it may refuse to write.
-    pub wounded: bool,
+    /// The disk's wounds when the store was opened.
+    pub wounds: u64,
 }
 
 impl Driver {
@@ -37,6 +37,12 @@ impl Driver {
     pub(super) fn session(&self) -> &Session {
         let Some(session) = &self.session else { unreachable!("the store is open during operations") };
         session
+    }
+
+    /// Whether something has failed below the engine in this session, so that it may refuse to write. A full disk is no
+    /// reason for that.
+    pub(super) fn is_wounded(&self) -> bool {
+        self.disk.wounds() > self.session().wounds
     }
 
     pub(super) fn chain(&self) -> &Arc<Chain> {
@@ -58,7 +64,9 @@ impl Driver {
             let struck = self.disk.misfortunes() > misfortunes;
             match opened {
                 Ok((chain, store)) if !self.disk.stopped() => {
-                    self.session = Some(Session { store, chain, process, wounded: struck });
+                    // Something that failed while the store was opened may have left it unable to write.
+                    let wounds = self.disk.wounds().saturating_sub(u64::from(struck));
+                    self.session = Some(Session { store, chain, process, wounds });
                     return self.settle();
                 }
                 Ok(_) => self.crash_at_random(),
@@ -113,9 +121,10 @@ impl Driver {
     /// Closes the store.
     pub(super) fn close(&mut self) -> Outcome {
         self.held = Held::default();
-        let Some(Session { store, chain, process, wounded }) = self.session.take() else {
+        let Some(Session { store, chain, process, wounds }) = self.session.take() else {
             return Ok(());
         };
+        let wounded = self.disk.wounds() > wounds;
         let misfortunes = self.disk.misfortunes();
         drop(chain);
         let closed = store.close();

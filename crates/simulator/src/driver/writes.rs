@@ -298,9 +298,8 @@ impl Driver {
             }
             Err(error) if !verdict.is(&error) => {
                 if struck {
-                    self.ledger.failed(&possible, matches!(error, Error::NoSpace { .. }));
-                    self.wound(&error);
-                } else if !self.session().wounded {
+                    self.ledger.failed(&possible, !self.is_wounded());
+                } else if !self.is_wounded() {
                     return Err(format!("{what} must give {verdict:?}, and fails: {error}: {possible:?}"));
                 }
                 self.look_for_failed_commit()
@@ -311,13 +310,6 @@ impl Driver {
                 }
                 self.check_newest_height()
             }
-        }
-    }
-
-    /// Something failed: from now on the store may refuse to write. A full device alone is no reason for that.
-    fn wound(&mut self, error: &Error) {
-        if let (Some(session), false) = (&mut self.session, matches!(error, Error::NoSpace { .. })) {
-            session.wounded = true;
         }
     }
 
@@ -346,9 +338,8 @@ impl Driver {
             Ok(worked) => {
                 self.coverage.count(if worked { "background step" } else { "background step: nothing to do" })
             }
-            Err(error) if struck || self.session().wounded => {
+            Err(_) if struck || self.is_wounded() => {
                 self.coverage.count("background step failed");
-                self.wound(&error);
             }
             Err(error) => return Err(format!("a background step fails: {error}")),
         }
@@ -365,9 +356,8 @@ impl Driver {
                 self.coverage.count("sync");
                 self.ledger.synced();
             }
-            Err(error) if struck || self.session().wounded => {
+            Err(_) if struck || self.is_wounded() => {
                 self.coverage.count("sync failed");
-                self.wound(&error);
             }
             Err(error) => return Err(format!("a sync fails: {error}")),
         }

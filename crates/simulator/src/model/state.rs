@@ -99,9 +99,9 @@ impl Index {
         entries
     }
 
-    /// The unit other than `unit` that has `key`.
-    pub fn other_holder(&self, key: &Key, unit: &UnitKey) -> Option<&UnitKey> {
-        self.entries.iter().find(|(other, (held, _))| held == key && *other != unit).map(|(other, _)| other)
+    /// Whether `unit` would be the second to get `key`.
+    pub fn is_refused(&self, key: &Key, unit: &UnitKey) -> bool {
+        self.entries.iter().any(|(other, (held, _))| held == key && other != unit)
     }
 }
 
@@ -140,7 +140,7 @@ impl Grouping {
     pub fn forbidding_indexes(&self, key: &UnitKey, content: &Content) -> Vec<String> {
         let forbids = |index: &Index| {
             let index_key = index.spec.key(content).filter(|_| index.spec.unique);
-            index_key.is_some_and(|index_key| index.other_holder(&index_key, key).is_some())
+            index_key.is_some_and(|index_key| index.is_refused(&index_key, key))
         };
         self.indexes.iter().filter(|(_, index)| forbids(index)).map(|(name, _)| name.clone()).collect()
     }
