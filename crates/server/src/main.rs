@@ -1,3 +1,7 @@
 //! The command line of ImmuxDB.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    immuxdb::command_line::main()
+}

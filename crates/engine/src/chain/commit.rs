@@ -578,7 +578,8 @@ pub(crate) fn apply_version(
     changes: &Changes,
 ) {
     let grouping = version.grouping.id;
-    let id = delta.add_version(&NewVersion {
+    let mut adding = delta.add();
+    let id = adding.version(&NewVersion {
         grouping,
         key: version.key,
         hash: version.hash,
@@ -596,7 +597,7 @@ pub(crate) fn apply_version(
     };
     for (index, at, born) in &changes.kills {
         let key = old.get(*at).1;
-        delta.add_kill(grouping, *index, key, *born, birth.height);
+        adding.kill(grouping, *index, key, *born, birth.height);
         if counted(*index) {
             let since = version.grouping.index_by_id(*index).map_or(Height::ZERO, |index| index.since);
             existence.ended(*index, hash_of(key), born.height >= delta.start() && born.height > since);
@@ -604,7 +605,7 @@ pub(crate) fn apply_version(
     }
     for (index, at) in &changes.lives {
         let key = new.get(*at).1;
-        delta.add_live(grouping, *index, key, birth, id);
+        adding.live(grouping, *index, key, birth, id);
         if counted(*index) {
             existence.born(*index, hash_of(key));
         }

@@ -54,7 +54,8 @@ impl Shared {
             return;
         }
         active.freeze(end);
-        let fresh = Arc::new(Delta::new(end.height.next(), end.offset, self.counts_all.load(Atomic::Relaxed)));
+        let counts_all = self.counts_all.load(Atomic::Relaxed);
+        let fresh = Arc::new(Delta::after(&active, end.height.next(), end.offset, counts_all));
         self.change_view(|view| {
             view.frozen.insert(0, Arc::clone(&view.active));
             view.active = Arc::clone(&fresh);

@@ -23,6 +23,14 @@ pub(crate) struct Existence {
 type Counted = HashMap<u64, Counts, BuildHasherDefault<Hashed>>;
 
 impl Existence {
+    /// An empty one with room for as much, since tables that grow are slow.
+    pub(crate) fn empty_of_same_size(&self) -> Existence {
+        let emptied = |(id, counted): &(IndexId, Counted)| {
+            (*id, Counted::with_capacity_and_hasher(counted.len(), BuildHasherDefault::default()))
+        };
+        Existence { indexes: self.indexes.iter().map(emptied).collect() }
+    }
+
     /// Counts an entry that is born here.
     pub(crate) fn born(&mut self, index: IndexId, hash: u64) {
         self.counts(index, hash).live += 1;

@@ -31,7 +31,7 @@ mod versions;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering as Atomic};
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
 pub(crate) use existence::Existence;
 pub(crate) use ordering::{Event, Ordering, Piece, What};
@@ -91,6 +91,16 @@ impl Delta {
     /// An empty delta for the commits from `start` on, whose frames begin at `log_start`. `counts_all`: the key values of
     /// all indexes are counted, not only those of unique ones.
     pub(crate) fn new(start: Height, log_start: u64, counts_all: bool) -> Delta {
+        Delta::with_existence(start, log_start, counts_all, Existence::default())
+    }
+
+    /// An empty delta that is going to be like `before`, which it follows.
+    pub(crate) fn after(before: &Delta, start: Height, log_start: u64, counts_all: bool) -> Delta {
+        let existence = before.existence.lock().empty_of_same_size();
+        Delta::with_existence(start, log_start, counts_all, existence)
+    }
+
+    fn with_existence(start: Height, log_start: u64, counts_all: bool, existence: Existence) -> Delta {
         Delta {
             start,
             log_start,
@@ -98,7 +108,7 @@ impl Delta {
             log_end: AtomicU64::new(log_start),
             versions: Versions::new(),
             orderings: RwLock::default(),
-            existence: Mutex::default(),
+            existence: Mutex::new(existence),
             marks: Mutex::default(),
             bytes: AtomicUsize::new(0),
             counts_all,
@@ -174,27 +184,9 @@ impl Delta {
         self.orderings.read().clone()
     }
 
-    /// Adds a version of a unit. Only one thread at a time writes to a delta.
-    pub(crate) fn add_version(&self, new: &NewVersion<'_>) -> VersionId {
-        let id = self.versions.add(new);
-        self.with_ordering(new.grouping, IndexId::UNITS, |ordering| {
-            ordering.push(new.key, new.birth, What::Live(id));
-        });
-        let births = size_of_val(new.births);
-        self.grow(size_of::<Version>() + size_of::<Event>() + 2 * new.key.len() + births + 32);
-        id
-    }
-
-    /// A unit got a key value with the version `id`.
-    pub(crate) fn add_live(&self, grouping: GroupingId, index: IndexId, key: &[u8], birth: Birth, id: VersionId) {
-        self.with_ordering(grouping, index, |ordering| ordering.push(key, birth, What::Live(id)));
-        self.grow(size_of::<Event>() + key.len());
-    }
-
-    /// A unit lost, at height `end`, the key value that it got at `birth`.
-    pub(crate) fn add_kill(&self, grouping: GroupingId, index: IndexId, key: &[u8], birth: Birth, end: Height) {
-        self.with_ordering(grouping, index, |ordering| ordering.push(key, birth, What::Kill(end)));
-        self.grow(size_of::<Event>() + key.len());
+    /// Begins to add what one operation of a commit brings. Only one thread at a time writes to a delta.
+    pub(crate) fn add(&self) -> Adding<'_> {
+        Adding { delta: self, orderings: Some(self.orderings.read()), at: 0, bytes: 0 }
     }
 
     /// Says that all of the commit at `mark.height` was added.
@@ -208,29 +200,66 @@ impl Delta {
         assert!(before + 1 == mark.height.0, "height {} follows {before}", mark.height);
     }
 
-    /// Adds memory to the estimate.
-    pub(crate) fn grow(&self, bytes: usize) {
-        self.bytes.fetch_add(bytes, Atomic::Relaxed);
+    /// Makes room for an ordering.
+    fn make_ordering(&self, id: (GroupingId, IndexId)) {
+        let mut orderings = self.orderings.write();
+        if let Err(at) = find(&orderings, id) {
+            let ordering = if id.1 == IndexId::UNITS { Ordering::newest_first() } else { Ordering::oldest_first() };
+            orderings.insert(at, (id, Arc::new(ordering)));
+        }
+    }
+}
+
+/// Adds the version and the events of one operation. Those of an index come after one another, in ascending order of
+/// indexes, so that each ordering is found next to the one before.
+pub(crate) struct Adding<'a> {
+    delta: &'a Delta,
+    /// Always there, save while an ordering is made.
+    orderings: Option<RwLockReadGuard<'a, Orderings>>,
+    at: usize,
+    bytes: usize,
+}
+
+impl Adding<'_> {
+    /// Adds the version of a unit.
+    pub(crate) fn version(&mut self, new: &NewVersion<'_>) -> VersionId {
+        let id = self.delta.versions.add(new);
+        self.push((new.grouping, IndexId::UNITS), new.key, new.birth, What::Live(id));
+        self.bytes += size_of::<Version>() + new.key.len() + size_of_val(new.births) + 32;
+        id
     }
 
-    fn with_ordering(&self, grouping: GroupingId, index: IndexId, act: impl FnOnce(&Ordering)) {
-        {
-            let orderings = self.orderings.read();
-            if let Ok(at) = find(&orderings, (grouping, index)) {
-                return act(&orderings[at].1);
+    /// A unit got a key value with the version `id`.
+    pub(crate) fn live(&mut self, grouping: GroupingId, index: IndexId, key: &[u8], birth: Birth, id: VersionId) {
+        self.push((grouping, index), key, birth, What::Live(id));
+    }
+
+    /// A unit lost, at height `end`, the key value that it got at `birth`.
+    pub(crate) fn kill(&mut self, grouping: GroupingId, index: IndexId, key: &[u8], birth: Birth, end: Height) {
+        self.push((grouping, index), key, birth, What::Kill(end));
+    }
+
+    fn push(&mut self, id: (GroupingId, IndexId), key: &[u8], birth: Birth, what: What) {
+        self.bytes += size_of::<Event>() + key.len();
+        loop {
+            if let Some(orderings) = &self.orderings {
+                let is_here = |at: usize| orderings.get(at).is_some_and(|(known, _)| *known == id);
+                let near = [self.at, self.at + 1].into_iter().find(|at| is_here(*at));
+                if let Some(at) = near.or_else(|| find(orderings, id).ok()) {
+                    self.at = at;
+                    return orderings[at].1.push(key, birth, what);
+                }
             }
+            self.orderings = None;
+            self.delta.make_ordering(id);
+            self.orderings = Some(self.delta.orderings.read());
         }
-        let mut orderings = self.orderings.write();
-        let at = match find(&orderings, (grouping, index)) {
-            Ok(at) => at,
-            Err(at) => {
-                let ordering =
-                    if index == IndexId::UNITS { Ordering::newest_first() } else { Ordering::oldest_first() };
-                orderings.insert(at, ((grouping, index), Arc::new(ordering)));
-                at
-            }
-        };
-        act(&orderings[at].1);
+    }
+}
+
+impl Drop for Adding<'_> {
+    fn drop(&mut self) {
+        self.delta.bytes.fetch_add(self.bytes, Atomic::Relaxed);
     }
 }
 

@@ -58,6 +58,18 @@ impl Events {
         &self.keys[event.key_at as usize..][..event.key_len as usize]
     }
 
+    /// Stable: events of one key arrive in the order of their births, and a kill after its birth.
+    fn sort(&mut self, newest_first: bool) {
+        let Events { keys, events } = self;
+        let key = |event: &Event| &keys[event.key_at as usize..][..event.key_len as usize];
+        events.sort_by(|a, b| {
+            a.prefix
+                .cmp(&b.prefix)
+                .then_with(|| key(a).cmp(key(b)))
+                .then_with(|| in_order(a.birth(), b.birth(), newest_first))
+        });
+    }
+
     fn push(&mut self, key: &[u8], mut event: Event) {
         event.key_at = u32::try_from(self.keys.len()).unwrap_or(u32::MAX);
         assert!(event.key_at < u32::MAX, "a delta is frozen long before its keys have 4 GiB");
@@ -99,10 +111,20 @@ impl Piece {
     }
 }
 
+/// Events of one ordering that were not yet asked for: full portions, and the one that grows.
+#[derive(Default)]
+struct Tail {
+    full: Vec<Events>,
+    growing: Events,
+}
+
+/// Events of a portion. So many are sorted in the processor's cache, and adding one never moves many others.
+const PORTION: usize = 4096;
+
 /// An ordering: see the module's essay.
 pub(crate) struct Ordering {
     newest_first: bool,
-    tail: Mutex<Events>,
+    tail: Mutex<Tail>,
     pieces: Mutex<Vec<Arc<Piece>>>,
 }
 
@@ -131,7 +153,14 @@ impl Ordering {
             payload,
             birth_place: birth.place,
         };
-        self.tail.lock().push(key, event);
+        let mut tail = self.tail.lock();
+        tail.growing.push(key, event);
+        if tail.growing.events.len() == PORTION {
+            let next =
+                Events { keys: Vec::with_capacity(tail.growing.keys.len()), events: Vec::with_capacity(PORTION) };
+            let full = std::mem::replace(&mut tail.growing, next);
+            tail.full.push(full);
+        }
     }
 
     /// All events that were pushed before the call, as few sorted pieces, the oldest and longest first.
@@ -154,11 +183,13 @@ impl Ordering {
     pub(crate) fn whole(&self) -> Arc<Piece> {
         let mut pieces = self.pieces.lock();
         self.sort_tail(&mut pieces);
-        while let [.., older, newer] = pieces.as_slice() {
-            let joined = Arc::new(join(older, newer));
-            pieces.pop();
-            pieces.pop();
-            pieces.push(joined);
+        // Neighbours are joined in rounds, so that each event is copied a logarithm of times.
+        while pieces.len() > 1 {
+            let joined = pieces.chunks(2).map(|pair| match pair {
+                [older, newer] => Arc::new(join(older, newer)),
+                rest => Arc::clone(&rest[0]),
+            });
+            *pieces = joined.collect();
         }
         match pieces.first() {
             Some(piece) => Arc::clone(piece),
@@ -167,20 +198,12 @@ impl Ordering {
     }
 
     fn sort_tail(&self, pieces: &mut Vec<Arc<Piece>>) {
-        let mut tail = std::mem::take(&mut *self.tail.lock());
-        if tail.events.is_empty() {
-            return;
+        let tail = std::mem::take(&mut *self.tail.lock());
+        let portions = tail.full.into_iter().chain(std::iter::once(tail.growing));
+        for mut portion in portions.filter(|portion| !portion.events.is_empty()) {
+            portion.sort(self.newest_first);
+            pieces.push(Arc::new(Piece { events: portion, newest_first: self.newest_first }));
         }
-        let Events { keys, events } = &mut tail;
-        // Stable: events of one key arrive in the order of their births, and a kill after its birth.
-        events.sort_by(|a, b| {
-            let key = |event: &Event| &keys[event.key_at as usize..][..event.key_len as usize];
-            a.prefix
-                .cmp(&b.prefix)
-                .then_with(|| key(a).cmp(key(b)))
-                .then_with(|| in_order(a.birth(), b.birth(), self.newest_first))
-        });
-        pieces.push(Arc::new(Piece { events: tail, newest_first: self.newest_first }));
     }
 }
 

@@ -352,7 +352,7 @@ impl Cursor {
     }
 
     fn section(&self) -> Section<'_> {
-        Section::new(&self.run, self.number, self.record)
+        Section::new(&self.run, self.number, &self.record)
     }
 
     fn load_block(&mut self, block: u64) -> Result<()> {

@@ -18,6 +18,8 @@ pub struct Run {
     bytes: Mapping,
     meta: RunMeta,
     footer: Footer,
+    /// The directory: small, and asked on each write.
+    sections: Vec<SectionRecord>,
     crc_seed: u32,
     pub(super) blocks_checked: Checked,
     pub(super) pages_checked: Checked,
@@ -69,11 +71,12 @@ impl Run {
         if crc32c::crc32c_append(crc_seed, directory) != footer.directory_crc {
             return Err(damaged(directory_at, "the run's directory does not fit its checksum"));
         }
-        if !sections_fit(directory, &footer) {
+        let Some(sections) = sections_of(directory, &footer) else {
             return Err(damaged(directory_at, "a section lies outside of the run, or out of order"));
-        }
+        };
         Ok(Arc::new(Run {
             meta,
+            sections,
             crc_seed,
             blocks_checked: Checked::new(footer.blocks as usize),
             pages_checked: Checked::new(footer.filter_pages as usize),
@@ -118,23 +121,13 @@ impl Run {
     /// The section with this id; `None` when it has no entries.
     #[must_use]
     pub fn section(&self, id: SectionId) -> Option<Section<'_>> {
-        let directory = self.directory();
-        let (mut low, mut high) = (0, self.section_count());
-        while low < high {
-            let middle = low.midpoint(high);
-            let found = directory::record_id(&directory[RECORD * middle..][..RECORD])?;
-            match found.cmp(&id) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Equal => return self.section_number(middle),
-                std::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        None
+        let number = self.sections.binary_search_by_key(&id, |section| section.id).ok()?;
+        Some(self.section_number(number))
     }
 
     /// All sections, in the order of their ids.
     pub fn sections(&self) -> impl Iterator<Item = Section<'_>> {
-        (0..self.section_count()).filter_map(|number| self.section_number(number))
+        (0..self.sections.len()).map(|number| self.section_number(number))
     }
 
     /// A cursor over a section of this run. It stands nowhere until it is moved.
@@ -181,17 +174,8 @@ impl Run {
         Ok(())
     }
 
-    fn section_count(&self) -> usize {
-        self.footer.sections as usize
-    }
-
-    fn directory(&self) -> &[u8] {
-        &self.bytes[self.footer.directory_at as usize..]
-    }
-
-    fn section_number(&self, number: usize) -> Option<Section<'_>> {
-        let record = self.directory()[RECORD * number..].get(..RECORD)?;
-        Some(Section::new(self, number, SectionRecord::decode(record)?))
+    fn section_number(&self, number: usize) -> Section<'_> {
+        Section::new(self, number, &self.sections[number])
     }
 
     /// The whole file.
@@ -250,22 +234,20 @@ fn directory_of<'a>(bytes: &'a [u8], footer: &Footer) -> Option<&'a [u8]> {
     Some(&bytes[footer.directory_at as usize..directory_end as usize])
 }
 
-fn sections_fit(directory: &[u8], footer: &Footer) -> bool {
-    let (mut blocks, mut pages, mut before) = (0, 0, None);
+/// The records of a directory, if they add up to the run that the footer tells of.
+fn sections_of(directory: &[u8], footer: &Footer) -> Option<Vec<SectionRecord>> {
+    let (mut blocks, mut pages) = (0, 0);
+    let mut sections: Vec<SectionRecord> = Vec::with_capacity(directory.len() / RECORD);
     for record in directory.chunks_exact(RECORD) {
-        let Some(section) = SectionRecord::decode(record) else {
-            return false;
-        };
-        if !section.fits(footer.directory_at)
-            || before.is_some_and(|before| before >= section.id)
-            || section.blocks_before != blocks
-            || section.pages_before != pages
-        {
-            return false;
+        let section = SectionRecord::decode(record)?;
+        let in_order = sections.last().is_none_or(|before| before.id < section.id);
+        let in_place = section.blocks_before == blocks && section.pages_before == pages;
+        if !section.fits(footer.directory_at) || !in_order || !in_place {
+            return None;
         }
-        before = Some(section.id);
         blocks += section.blocks;
         pages += section.filter_pages();
+        sections.push(section);
     }
-    blocks == footer.blocks && pages == footer.filter_pages
+    (blocks == footer.blocks && pages == footer.filter_pages).then_some(sections)
 }

@@ -28,7 +28,7 @@ pub(super) const STEM: usize = 64;
 pub struct Section<'a> {
     run: &'a Run,
     number: usize,
-    record: SectionRecord,
+    record: &'a SectionRecord,
 }
 
 /// A block and an interval in it: where to begin decoding.
@@ -48,7 +48,7 @@ struct Index<'a> {
 }
 
 impl<'a> Section<'a> {
-    pub(super) fn new(run: &'a Run, number: usize, record: SectionRecord) -> Section<'a> {
+    pub(super) fn new(run: &'a Run, number: usize, record: &'a SectionRecord) -> Section<'a> {
         Section { run, number, record }
     }
 
@@ -60,8 +60,8 @@ impl<'a> Section<'a> {
         self.number
     }
 
-    pub(super) fn record(&self) -> &SectionRecord {
-        &self.record
+    pub(super) fn record(&self) -> &'a SectionRecord {
+        self.record
     }
 
     /// Which section it is.

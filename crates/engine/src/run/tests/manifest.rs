@@ -50,7 +50,7 @@ fn the_format_is_pinned() {
     manifest.runs.truncate(1);
     let bytes = manifest.encode();
     assert_eq!(&bytes[..12], b"IMMUXMAN\x01\0\x03\0");
-    assert_eq!(bytes.len(), 56 + 88 + 18 + 4);
+    assert_eq!(bytes.len(), 56 + 96 + 18 + 4);
     assert_eq!(crc32c::crc32c(&bytes[..bytes.len() - 4]).to_le_bytes(), bytes[bytes.len() - 4..]);
     assert_eq!(crc32c::crc32c(&bytes), MANIFEST_CRC);
 }

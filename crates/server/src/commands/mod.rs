@@ -1,0 +1,68 @@
+//! One file for each subcommand.
+//!
+//! A subcommand is a struct of arguments with a function `run`, which opens the store to read or to write, does one thing, and prints
+//! through [`Output`].
+
+mod chains;
+mod completions;
+mod config;
+mod delete;
+mod get;
+mod groupings;
+mod history;
+mod index;
+mod load;
+mod put;
+mod revert;
+mod scan;
+mod stats;
+mod unit;
+
+use clap::Subcommand;
+
+use crate::configuration::Resolved;
+use crate::failure::Result;
+use crate::output::Output;
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Load(load::Load),
+    Get(get::Get),
+    Put(put::Put),
+    Delete(delete::Delete),
+    Scan(scan::Scan),
+    History(history::History),
+    Revert(revert::Revert),
+    #[command(subcommand)]
+    Index(index::Index),
+    Groupings(groupings::Groupings),
+    Chains(chains::Chains),
+    Stats(stats::Stats),
+    Config(config::Config),
+    Completions(completions::Completions),
+}
+
+impl Command {
+    /// Does it.
+    ///
+    /// # Errors
+    /// It can't be done.
+    pub fn run(self, resolved: &Resolved, output: &mut Output) -> Result<()> {
+        match self {
+            Command::Load(load) => load.run(resolved, output),
+            Command::Get(get) => get.run(resolved, output),
+            Command::Put(put) => put.run(resolved, output),
+            Command::Delete(delete) => delete.run(resolved, output),
+            Command::Scan(scan) => scan.run(resolved, output),
+            Command::History(history) => history.run(resolved, output),
+            Command::Revert(revert) => revert.run(resolved, output),
+            Command::Index(index) => index.run(resolved, output),
+            Command::Groupings(groupings) => groupings.run(resolved, output),
+            Command::Chains(chains) => chains.run(resolved, output),
+            Command::Stats(stats) => stats.run(resolved, output),
+            Command::Config(config) => config.run(resolved, output),
+            Command::Completions(completions) => completions.run(output),
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! What to do about the engine's errors.
+
+use libimmuxdb::Error;
+
+use super::{Exit, Failure};
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        let exit = match &error {
+            Error::UnitMissing | Error::GroupingMissing(_) | Error::IndexMissing { .. } => Exit::NotFound,
+            _ => Exit::Failed,
+        };
+        Failure { exit, help: help(&error), what: error.to_string() }
+    }
+}
+
+fn help(error: &Error) -> Option<String> {
+    let help = match error {
+        Error::InvalidJson(_) => "write a text as '\"text\"', or keep the bytes as they are with --raw",
+        Error::UnitExists { .. } => "leave out --insert to write a new version of it",
+        Error::DuplicateKey { .. } => {
+            "give it another value, or look for the unit that has this one with `immuxdb scan --index`"
+        }
+        Error::HeightMismatch { .. } => "read it again with `immuxdb get --json`, and decide anew",
+        Error::UnitMissing => "`immuxdb scan` lists the units there are",
+        Error::GroupingMissing(_) => "`immuxdb groupings` lists the groupings there are",
+        Error::IndexMissing { .. } => "`immuxdb index list` lists the indexes there are",
+        Error::IndexExists { .. } => "choose another name, or drop it first with `immuxdb index drop`",
+        Error::HeightUnknown { .. } => {
+            "`immuxdb stats` shows the chain's height, `immuxdb history` the heights of a unit"
+        }
+        Error::Held { .. } => "wait until the other process has ended; reading works meanwhile",
+        Error::NoSpace { .. } => "make space and try again; what was committed is safe",
+        Error::Damaged { .. } => "what can be read can still be read; restore the file from a copy to write again",
+        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => {
+            "check who may write there, or choose another directory with --data-root"
+        }
+        _ => return None,
+    };
+    Some(help.to_owned())
+}

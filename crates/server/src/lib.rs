@@ -1,0 +1,22 @@
+//! The command line of ImmuxDB, as a library, so that its parts can be tested.
+//!
+//! ```text
+//!  arguments ──► command_line ──► configuration      defaults, file, environment, flags
+//!                     │
+//!                     ▼
+//!                 commands ────► opened ────► libimmuxdb
+//!                  │     │
+//!        load ◄────┘     └────► output               tables for people, JSON lines for programs
+//!  rows of files                failure              what was wrong, what to do, exit code
+//! ```
+
+pub mod command_line;
+mod commands;
+pub mod configuration;
+pub mod failure;
+mod index_value;
+pub mod load;
+mod moment;
+mod opened;
+pub mod output;
+mod progress;

@@ -1,0 +1,131 @@
+//! The store and the chain that a command works on.
+
+use std::sync::Arc;
+
+use libimmuxdb::{Chain, Durability, Grouping, Store, StoreOptions};
+
+use crate::configuration::{ImmuxDBConfiguration, Resolved};
+use crate::failure::{Failure, Result, nearest};
+use crate::output::note;
+
+/// An open store, and the chain that the settings name.
+pub struct Opened {
+    store: Store,
+    /// The chain.
+    pub chain: Arc<Chain>,
+}
+
+impl Opened {
+    /// Opens for reading: beside a writer and other readers, changing nothing.
+    ///
+    /// # Errors
+    /// There is no such store or chain, or it can't be read.
+    pub fn to_read(resolved: &Resolved) -> Result<Opened> {
+        let configuration = &resolved.configuration;
+        let store = Opened::store_to_read(configuration)?;
+        let name = &configuration.chain;
+        let chains = store.chains()?;
+        if !chains.contains(name) {
+            return Err(Failure::not_found(format!(
+                "there is no chain {name:?} in {}",
+                configuration.data_root.display()
+            ))
+            .help(suggestion(name, &chains, "it comes to be with its first write")));
+        }
+        let chain = store.chain(name)?;
+        report_recovery(&chain);
+        Ok(Opened { store, chain })
+    }
+
+    /// Opens the store alone for reading.
+    ///
+    /// # Errors
+    /// There is no such store, or it can't be read.
+    pub fn store_to_read(configuration: &ImmuxDBConfiguration) -> Result<Store> {
+        let root = &configuration.data_root;
+        if !root.exists() {
+            return Err(Failure::not_found(format!("there is no store at {}", root.display()))
+                .help("`immuxdb load` and `immuxdb put` make one; another one is named with --data-root"));
+        }
+        Ok(Store::open_read_only(root, options(configuration))?)
+    }
+
+    /// Opens for writing; makes the store and the chain where they are missing.
+    ///
+    /// # Errors
+    /// Another process writes to the chain, or it can't be opened.
+    pub fn to_write(configuration: &ImmuxDBConfiguration) -> Result<Opened> {
+        let store = Store::open(&configuration.data_root, options(configuration))?;
+        let chain = store.chain(&configuration.chain)?;
+        report_recovery(&chain);
+        Ok(Opened { store, chain })
+    }
+
+    /// A grouping that is there.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn grouping(&self, name: &str) -> Result<Grouping> {
+        let groupings: Vec<String> = self.chain.groupings().into_iter().map(|grouping| grouping.name).collect();
+        if !groupings.iter().any(|grouping| grouping == name) {
+            return Err(Failure::not_found(format!("there is no grouping {name:?} in chain {:?}", self.chain.name()))
+                .help(suggestion(name, &groupings, "it comes to be with its first write")));
+        }
+        Ok(self.chain.grouping(name)?)
+    }
+
+    /// Closes the store: what was written is then as safe as it will be.
+    ///
+    /// # Errors
+    /// It can't be made safe.
+    pub fn close(self) -> Result<()> {
+        drop(self.chain);
+        Ok(self.store.close()?)
+    }
+}
+
+/// Says what opening found that a user should know.
+fn report_recovery(chain: &Chain) {
+    let recovery = chain.recovery();
+    if let Some(cut) = &recovery.cut {
+        let saved = cut.saved.as_ref().map_or_else(String::new, |path| format!(", and saved as {}", path.display()));
+        note(format_args!(
+            "the log ended with an unfinished commit: {} bytes at offset {} were cut off{saved}",
+            cut.bytes, cut.offset
+        ));
+    }
+    if let Some(damage) = &recovery.damage {
+        note(format_args!("the log is damaged, so the chain is read-only: {damage}"));
+    }
+    match recovery.ignored_runs {
+        0 => (),
+        1 => note("1 run of the index does not fit the log, and is made again"),
+        runs => note(format_args!("{runs} runs of the index do not fit the log, and are made again")),
+    }
+}
+
+fn options(configuration: &ImmuxDBConfiguration) -> StoreOptions {
+    StoreOptions::default().memory_limit(configuration.memory_limit).durability(configuration.durability)
+}
+
+fn suggestion(wrong: &str, names: &[String], otherwise: &str) -> String {
+    /// More names than this are no help.
+    const MANY: usize = 12;
+    if let Some(near) = nearest(wrong, names.iter().map(String::as_str)) {
+        return format!("did you mean {near:?}?");
+    }
+    match names.len() {
+        0 => otherwise.to_owned(),
+        1..=MANY => format!("there are: {}", names.join(", ")),
+        count => format!("there are {count} others"),
+    }
+}
+
+/// The durability of a bulk load: `buffered`, unless the user has set one.
+#[must_use]
+pub fn load_durability(resolved: &Resolved) -> Durability {
+    match resolved.origin("durability") {
+        crate::configuration::Origin::Default => Durability::Buffered,
+        _ => resolved.configuration.durability,
+    }
+}

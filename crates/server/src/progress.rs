@@ -1,0 +1,62 @@
+//! Bars on standard error that show how far long work is; only where it is a terminal.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use libimmuxdb::index::IndexDefinition;
+use libimmuxdb::{Grouping, Height, Scan};
+
+use crate::failure::Result;
+
+/// How often a bar is drawn anew while nothing happens.
+const TICK: Duration = Duration::from_millis(200);
+
+/// A bar over the bytes of an input, whose length may be unknown.
+#[must_use]
+pub fn of_bytes(length: Option<u64>) -> ProgressBar {
+    let (bar, template) = match length {
+        Some(length) => (ProgressBar::new(length), "{bar:30} {bytes} of {total_bytes}, {msg}, {eta} left"),
+        None => (ProgressBar::new_spinner(), "{spinner} {bytes}, {msg}, {elapsed}"),
+    };
+    styled(bar.with_message("0 rows"), template)
+}
+
+/// Makes an index, with a bar over the units there are.
+///
+/// # Errors
+/// The index can't be made.
+pub fn create_index(grouping: &Grouping, name: &str, definition: &IndexDefinition) -> Result<Height> {
+    let units = if std::io::stderr().is_terminal() { grouping.count(Scan::units())? } else { 0 };
+    let bar = match units {
+        0 => ProgressBar::hidden(),
+        _ => styled(ProgressBar::new(units), "{bar:30} {human_pos} of {human_len} units indexed, {eta} left"),
+    };
+    let result = grouping.create_index(name, definition.clone(), &mut |progress| bar.set_position(progress.units));
+    bar.finish_and_clear();
+    Ok(result?)
+}
+
+/// A count with its thousands apart: 1,234.
+#[must_use]
+pub fn count(count: u64) -> String {
+    HumanCount(count).to_string()
+}
+
+/// A count with what is counted: "1 row", "1,234 rows".
+#[must_use]
+pub fn counted(number: u64, what: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {what}{ending}", count(number))
+}
+
+fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
+    let bar = match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(error) => unreachable!("the template {template:?} is wrong: {error}"),
+    };
+    if !bar.is_hidden() {
+        bar.enable_steady_tick(TICK);
+    }
+    bar
+}
