@@ -77,6 +77,10 @@ impl Driver {
                 self.coverage.count(format!("{what}: failed"));
                 Ok(None)
             }
+            Err(Error::Poisoned(_)) if self.is_wounded() => {
+                self.coverage.count(format!("{what}: refused after an I/O error"));
+                Ok(None)
+            }
             Err(error) => Err(format!("{what} fails: {error}")),
         }
     }

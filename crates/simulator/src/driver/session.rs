@@ -20,6 +20,8 @@ pub(super) struct Session {
     pub process: Arc<Process>,
     /// The disk's wounds when the store was opened.
     pub wounds: u64,
+    /// Whether an index was neither filled nor dropped again, for want of space.
+    pub has_unfilled_index: bool,
 }
 
 impl Driver {
@@ -41,8 +43,14 @@ impl Driver {
 
     /// Whether something has failed below the engine in this session, so that it may refuse to write. A full disk is no
     /// reason for that.
-    pub(super) fn is_wounded(&self) -> bool {
+    pub(super) fn is_poisoned(&self) -> bool {
         self.disk.wounds() > self.session().wounds
+    }
+
+    /// Whether this session need not have all that it should: it may be poisoned, or have an index that waits to be
+    /// filled.
+    pub(super) fn is_wounded(&self) -> bool {
+        self.is_poisoned() || self.session().has_unfilled_index
     }
 
     pub(super) fn chain(&self) -> &Arc<Chain> {
@@ -66,7 +74,7 @@ impl Driver {
                 Ok((chain, store)) if !self.disk.stopped() => {
                     // Something that failed while the store was opened may have left it unable to write.
                     let wounds = self.disk.wounds().saturating_sub(u64::from(struck));
-                    self.session = Some(Session { store, chain, process, wounds });
+                    self.session = Some(Session { store, chain, process, wounds, has_unfilled_index: false });
                     return self.settle();
                 }
                 Ok(_) => self.crash_at_random(),
@@ -121,7 +129,7 @@ impl Driver {
     /// Closes the store.
     pub(super) fn close(&mut self) -> Outcome {
         self.held = Held::default();
-        let Some(Session { store, chain, process, wounds }) = self.session.take() else {
+        let Some(Session { store, chain, process, wounds, .. }) = self.session.take() else {
             return Ok(());
         };
         let wounded = self.disk.wounds() > wounds;

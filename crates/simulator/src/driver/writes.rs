@@ -241,7 +241,13 @@ impl Driver {
             let definition = translate::definition(&spec);
             let height = grouping.create_index(index, definition, &mut |_| {})?;
             Ok(Committed { height, duplicates: false })
-        })
+        })?;
+        let is_unfilled = grouping.index(index).is_ok_and(|info| !info.ready);
+        if let Some(session) = self.session.as_mut().filter(|_| is_unfilled) {
+            self.coverage.count("an index is left unfilled");
+            session.has_unfilled_index = true;
+        }
+        Ok(())
     }
 
     fn drop_index(&mut self) -> Outcome {
@@ -298,14 +304,16 @@ impl Driver {
             }
             Err(error) if !verdict.is(&error) => {
                 if struck {
-                    self.ledger.failed(&possible, !self.is_wounded());
+                    self.ledger.failed(&possible, !self.is_poisoned());
                 } else if !self.is_wounded() {
                     return Err(format!("{what} must give {verdict:?}, and fails: {error}: {possible:?}"));
                 }
                 self.look_for_failed_commit()
             }
             _ => {
-                for operations in commits {
+                // What is refused may be refused before or after it was begun.
+                let begun = self.chain().height() > height;
+                for operations in commits.into_iter().filter(|_| begun) {
                     self.ledger.committed(operations, level);
                 }
                 self.check_newest_height()
