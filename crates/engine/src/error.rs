@@ -29,7 +29,7 @@ pub enum Error {
     InvalidJson(String),
 
     /// `insert` found the unit, or a unique index found another unit with the key.
-    #[error("the unit exists already (at height {height})")]
+    #[error("the unit exists already ({})", place_of(*height))]
     UnitExists {
         /// The height of the version that is there.
         height: Height,
@@ -43,7 +43,7 @@ pub enum Error {
     },
 
     /// `compare_and_set` found another version than the expected one.
-    #[error("the unit is at height {}, not at the expected height {expected}", .actual.map_or_else(|| "none (it does not exist)".to_owned(), |h| h.to_string()))]
+    #[error("{}, and height {expected} was expected", .actual.map_or_else(|| "the unit does not exist".to_owned(), |h| format!("the unit is {}", place_of(h))))]
     HeightMismatch {
         /// The height that the caller expected.
         expected: Height,
@@ -68,7 +68,7 @@ pub enum Error {
         index: String,
     },
 
-    /// An index with this name is there already, with another definition.
+    /// An index with this name is there already.
     #[error("grouping {grouping:?} has an index {index:?} already")]
     IndexExists {
         /// The grouping's name.
@@ -149,6 +149,11 @@ impl Error {
             _ => Error::Io { path, source },
         }
     }
+}
+
+/// Where a version is; one that is only being written has no height yet.
+fn place_of(height: Height) -> String {
+    if height == Height::MAX { "written earlier in this transaction".to_owned() } else { format!("at height {height}") }
 }
 
 /// The engine's results.

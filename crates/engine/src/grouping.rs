@@ -195,7 +195,7 @@ impl Grouping {
     /// The indexes that there are, in the order in which they came to be.
     #[must_use]
     pub fn indexes(&self) -> Vec<IndexInfo> {
-        let Some(entry) = self.chain.shared().catalog.read().grouping(&self.name) else {
+        let Some(entry) = self.chain.shared().grouping_with_indexes(&self.name) else {
             return Vec::new();
         };
         let there = entry.indexes.iter().filter(|index| index.dropped.is_none());

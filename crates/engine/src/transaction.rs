@@ -1,6 +1,7 @@
 //! Several operations that happen at one height, or not at all.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use crate::chain::{Chain, Condition, Step};
@@ -16,6 +17,13 @@ struct Change {
     key: Vec<u8>,
     content: Option<(VersionKind, Vec<u8>)>,
     condition: Condition,
+}
+
+impl Change {
+    /// What it adds to the size of a commit, at least.
+    fn bytes(&self) -> usize {
+        self.key.len() + self.content.as_ref().map_or(0, |(_, content)| content.len())
+    }
 }
 
 /// A commit that is being put together. Conditions are checked when it is committed, except against operations of the
@@ -97,6 +105,7 @@ impl Transaction {
     pub fn clear(&mut self, grouping: &Grouping) {
         let name = grouping.name();
         self.changes.retain(|change| change.grouping != name);
+        self.bytes = self.changes.iter().map(Change::bytes).sum();
         self.by_unit = self
             .changes
             .iter()
@@ -140,29 +149,31 @@ impl Transaction {
         content: Option<Content<'_>>,
         condition: Condition,
     ) -> Result<()> {
-        let owned = content.map(|content| (content.kind, content.bytes.to_vec()));
-        self.bytes += key.len() + content.map_or(0, |content| content.bytes.len());
-        if self.bytes > limits::FRAME_BYTES {
-            return Err(Error::TooLarge { what: "commit", actual: self.bytes, limit: limits::FRAME_BYTES });
-        }
-        let name = grouping.name();
-        match self.by_unit.entry((name.to_owned(), key.to_vec())) {
-            std::collections::hash_map::Entry::Occupied(at) => {
-                let change = &mut self.changes[*at.get()];
-                match (condition, &change.content) {
-                    (Condition::Absent, Some(_)) => return Err(Error::UnitExists { height: Height::MAX }),
-                    (Condition::Present, None) => return Err(Error::UnitMissing),
-                    (Condition::At(expected), _) => {
-                        let actual = change.content.is_some().then_some(Height::MAX);
-                        return Err(Error::HeightMismatch { expected, actual });
-                    }
-                    _ => change.content = owned,
+        let replaced = self.pending(grouping, key);
+        if let Some(change) = replaced {
+            match (condition, &change.content) {
+                (Condition::Absent, Some(_)) => return Err(Error::UnitExists { height: Height::MAX }),
+                (Condition::Present, None) => return Err(Error::UnitMissing),
+                (Condition::At(expected), _) => {
+                    let actual = change.content.is_some().then_some(Height::MAX);
+                    return Err(Error::HeightMismatch { expected, actual });
                 }
+                _ => {}
             }
-            std::collections::hash_map::Entry::Vacant(place) => {
+        }
+        let bytes =
+            self.bytes - replaced.map_or(0, Change::bytes) + key.len() + content.map_or(0, |new| new.bytes.len());
+        if bytes > limits::FRAME_BYTES {
+            return Err(Error::TooLarge { what: "commit", actual: bytes, limit: limits::FRAME_BYTES });
+        }
+        self.bytes = bytes;
+        let content = content.map(|content| (content.kind, content.bytes.to_vec()));
+        match self.by_unit.entry((grouping.name().to_owned(), key.to_vec())) {
+            Entry::Occupied(at) => self.changes[*at.get()].content = content,
+            Entry::Vacant(place) => {
                 place.insert(self.changes.len());
-                let (grouping, key) = (name.to_owned(), key.to_vec());
-                self.changes.push(Change { grouping, key, content: owned, condition });
+                let (grouping, key) = (grouping.name().to_owned(), key.to_vec());
+                self.changes.push(Change { grouping, key, content, condition });
             }
         }
         Ok(())

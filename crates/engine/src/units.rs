@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::chain::catalog::GroupingEntry;
 use crate::chain::{Chain, FallbackScan, IndexScan, Range, UnitScan, VersionScan};
 use crate::error::Result;
 use crate::scan::{Cursor, Scan};
@@ -29,8 +30,10 @@ pub struct Units {
 impl Units {
     pub(crate) fn new(chain: &Arc<Chain>, grouping: &str, at: Height, scan: Scan) -> Result<Units> {
         let shared = chain.shared();
-        let known = shared.catalog.read().grouping(grouping).filter(|entry| entry.created <= at);
+        let known = shared.catalog.read().grouping(grouping);
+        let has = |entry: &GroupingEntry| scan.index.as_ref().is_none_or(|name| entry.index(name).is_some());
         let source = match (known, &scan.index) {
+            (Some(entry), _) if at < entry.created && has(&entry) => Source::Nothing,
             (None, Some(name)) => {
                 return Err(crate::Error::IndexMissing { grouping: grouping.to_owned(), index: name.clone() });
             }

@@ -1,5 +1,7 @@
 //! The ways of a write and a read through the real door: the library on real files.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
 use libimmuxdb::index::{IndexDefinition, key_from_json};
 use libimmuxdb::{Background, Content, Durability, Error, Height, Scan, Store, StoreOptions, VersionKind};
 use tempfile::TempDir;

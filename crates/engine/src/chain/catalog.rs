@@ -158,19 +158,18 @@ impl Catalog {
     }
 
     /// An index got the entries of the units that were there.
-    pub(crate) fn index_filled(&mut self, grouping: GroupingId, id: IndexId) -> Result<()> {
-        self.change_index(grouping, id, |index| index.filled = true)
-    }
-
-    /// Says that an index is filled, if it is the one that was defined at `since`.
-    pub(crate) fn index_filled_if(&mut self, id: IndexId, since: Height) -> Result<()> {
-        let has_it = |grouping: &&Arc<GroupingEntry>| {
-            grouping.index_by_id(id).is_some_and(|index| index.since == since && !index.filled)
-        };
+    pub(crate) fn index_filled(&mut self, id: IndexId) -> Result<()> {
+        let has_it = |grouping: &&Arc<GroupingEntry>| grouping.index_by_id(id).is_some_and(|index| !index.filled);
         match self.groupings.iter().find(has_it).map(|grouping| grouping.id) {
-            Some(grouping) => self.index_filled(grouping, id),
+            Some(grouping) => self.change_index(grouping, id, |index| index.filled = true),
             None => Ok(()),
         }
+    }
+
+    /// Says so of an index, if it is the one that was defined at `since`.
+    pub(crate) fn index_filled_if(&mut self, id: IndexId, since: Height) -> Result<()> {
+        let same = |grouping: &Arc<GroupingEntry>| grouping.index_by_id(id).is_some_and(|index| index.since == since);
+        if self.groupings.iter().any(same) { self.index_filled(id) } else { Ok(()) }
     }
 
     /// The filled indexes, with the heights of their definitions.
@@ -179,7 +178,7 @@ impl Catalog {
         indexes.filter(|index| index.filled).map(|index| (index.id, index.since))
     }
 
-    /// The catalog as it was after the commit at `height`.
+    /// The catalog as it was after the commit at `height`; which indexes are filled is another question.
     pub(crate) fn up_to(&self, height: Height) -> Result<Catalog> {
         let mut catalog = Catalog::default();
         for grouping in self.groupings.iter().filter(|grouping| grouping.created <= height) {
@@ -188,6 +187,7 @@ impl Catalog {
             indexes.retain(|index| index.since <= height);
             for index in &mut indexes {
                 index.dropped = index.dropped.filter(|dropped| *dropped <= height);
+                index.filled = false;
                 catalog.next_index = catalog.next_index.max(index.id.0);
             }
             let entry = GroupingEntry::new(grouping.id, grouping.name.clone(), grouping.created, clears, indexes)?;
@@ -233,7 +233,9 @@ impl Catalog {
     /// Version 1, then, as varints unless said otherwise: the newest index id, the count of groupings, and for each
     /// (ids from 1) its name, creation height, clears, and indexes: id, name, definition, height, drop height (0: none),
     /// filled (0 or 1). Lists and byte strings begin with their length.
-    pub(crate) fn encode(&self) -> Vec<u8> {
+    ///
+    /// `filled` is an index that is filled as soon as these bytes count.
+    pub(crate) fn encode(&self, filled: Option<IndexId>) -> Vec<u8> {
         let mut out = vec![CATALOG_VERSION];
         varint::put(&mut out, u64::from(self.next_index));
         varint::put(&mut out, self.groupings.len() as u64);
@@ -251,7 +253,7 @@ impl Catalog {
                 put_bytes(&mut out, &index.definition.encode());
                 varint::put(&mut out, index.since.0);
                 varint::put(&mut out, index.dropped.map_or(0, |height| height.0));
-                varint::put(&mut out, u64::from(index.filled));
+                varint::put(&mut out, u64::from(index.filled || filled == Some(index.id)));
             }
         }
         out

@@ -20,6 +20,7 @@ use std::sync::atomic::Ordering as Atomic;
 
 use super::Shared;
 use super::catalog::{GroupingEntry, IndexEntry, encode_definition};
+use super::dead::DeadStretches;
 use super::derive::{Changes, Old};
 use super::index_scan::IndexScan;
 use super::range::Range;
@@ -189,10 +190,13 @@ impl Shared {
         let now = self.options.environment.now();
         writer.builder.begin(&CommitMeta { height, now, durability: level, actor, commit_id: None })?;
         let mut pending = Pending::new(steps.len() > 1);
-        let mut duplicates = false;
         for (step, prepared) in steps.iter().zip(prepared.iter_mut()) {
+            self.check(step, prepared, height, &view, &mut writer.builder, &mut pending)?;
+        }
+        let mut duplicates = false;
+        for prepared in prepared[..steps.len()].iter().filter(|prepared| !prepared.changes.lives.is_empty()) {
             duplicates |=
-                self.check(step, prepared, height, &view, &mut writer.builder, &mut pending, report_duplicates)?;
+                self.check_new_keys(prepared, height_before(height), &view, &mut pending, report_duplicates)?;
         }
         let before = self.log.newest().offset;
         let end = match self.log.append(&mut writer.builder)? {
@@ -202,6 +206,7 @@ impl Shared {
             }
         };
         writer.height = height;
+        self.dead.apply(height);
         for (step, prepared) in steps.iter().zip(prepared.iter()) {
             self.apply(step, prepared, end, &view.active, &writer.builder)?;
         }
@@ -228,8 +233,7 @@ impl Shared {
         }
     }
 
-    /// Checks one operation and adds it to the frame. Tells whether it makes a duplicate.
-    #[expect(clippy::too_many_arguments, reason = "the state of one commit, passed on by its loop")]
+    /// Checks one operation, but for its new keys, and adds it to the frame.
     fn check(
         self: &Arc<Self>,
         step: &Step<'_>,
@@ -238,8 +242,8 @@ impl Shared {
         view: &View,
         builder: &mut FrameBuilder,
         pending: &mut Pending,
-        report_duplicates: bool,
-    ) -> Result<bool> {
+    ) -> Result<()> {
+        prepared.changes.clear();
         match step {
             Step::Unit { grouping, key, content, condition } => {
                 let grouping = self.grouping_for_write(grouping, prepared, content.as_ref(), builder, pending)?;
@@ -255,11 +259,7 @@ impl Shared {
                 };
                 check_condition(*condition, previous.as_ref())?;
                 self.derive_changes(&grouping, prepared, birth, previous.as_ref())?;
-                let mut duplicates = false;
-                if !prepared.changes.lives.is_empty() {
-                    duplicates = self.check_new_keys(&grouping, prepared, before, view, pending, report_duplicates)?;
-                }
-                pending.add(prepared);
+                pending.add_kills(prepared);
                 let previous = previous.as_ref().map(|version| Previous {
                     height: version.birth.height,
                     place: version.birth.place,
@@ -275,14 +275,14 @@ impl Shared {
                     None => builder.delete(grouping.id, key, salt, previous.as_ref())?,
                 };
                 prepared.grouping = Some(grouping);
-                Ok(duplicates)
+                Ok(())
             }
             Step::Clear { grouping } => {
                 let entry = self.existing_grouping(grouping)?;
                 builder.clear_grouping(entry.id)?;
                 pending.cleared.insert(entry.id);
                 prepared.grouping = Some(entry);
-                Ok(false)
+                Ok(())
             }
             Step::DefineIndex { grouping, name, definition } => {
                 let entry = self.grouping_for_write(grouping, prepared, None, builder, pending)?;
@@ -291,17 +291,18 @@ impl Shared {
                     return Err(Error::IndexExists { grouping: entry.name.clone(), index: (*name).to_owned() });
                 }
                 check_size("the list of the grouping's indexes", count + 1, limits::INDEXES_PER_GROUPING)?;
+                assert!(builder.count() <= 1, "an index is defined by a commit of its own");
                 let id = self.catalog.read().next_index();
                 builder.define_index(entry.id, id, &encode_definition(name, definition))?;
                 prepared.grouping = Some(entry);
-                Ok(false)
+                Ok(())
             }
             Step::DropIndex { grouping, name } => {
                 let entry = self.existing_grouping(grouping)?;
                 let index = entry.index(name).ok_or_else(|| index_missing(grouping, name))?;
                 builder.drop_index(entry.id, index.id)?;
                 prepared.grouping = Some(entry);
-                Ok(false)
+                Ok(())
             }
         }
     }
@@ -363,29 +364,32 @@ impl Shared {
         Ok(())
     }
 
-    /// Refuses key values that a unique index has already; tells whether another unit has one of the others.
+    /// Refuses key values that a unique index has already; tells whether another unit has one of the others. All
+    /// operations of the commit were checked by now, so that the key values that they give up are free.
     fn check_new_keys(
         self: &Arc<Self>,
-        grouping: &Arc<GroupingEntry>,
         prepared: &Prepared,
         before: Height,
         view: &View,
-        pending: &Pending,
+        pending: &mut Pending,
         report_duplicates: bool,
     ) -> Result<bool> {
-        let asked = |index: &IndexEntry| index.definition.unique || report_duplicates;
-        let mut duplicates = false;
-        for (id, at) in &prepared.changes.lives {
-            view.prefetch(grouping.id, *id, prepared.new.get(*at).1);
+        let Some(grouping) = &prepared.grouping else {
+            unreachable!("each operation was checked, and has its grouping");
+        };
+        let asked =
+            |id: &IndexId| grouping.index_by_id(*id).filter(|index| index.definition.unique || report_duplicates);
+        let keys = || prepared.changes.lives.iter().map(|(id, at)| (id, prepared.new.get(*at).1));
+        for (id, key) in keys() {
+            if asked(id).is_some() {
+                view.prefetch(grouping.id, *id, key);
+            }
         }
-        for (id, at) in &prepared.changes.lives {
-            let Some(index) = grouping.index_by_id(*id).filter(|index| asked(index)) else {
+        let mut duplicates = false;
+        for (id, key) in keys() {
+            let Some(index) = asked(id).filter(|index| index.definition.unique || !duplicates) else {
                 continue;
             };
-            if duplicates && !index.definition.unique {
-                continue;
-            }
-            let key = prepared.new.get(*at).1;
             if self.has_entry(grouping, index, key, before, view, pending)? {
                 if index.definition.unique {
                     return Err(Error::DuplicateKey { index: index.name.clone() });
@@ -393,6 +397,7 @@ impl Shared {
                 duplicates = true;
             }
         }
+        pending.add_lives(prepared);
         Ok(duplicates)
     }
 
@@ -413,7 +418,7 @@ impl Shared {
             return Ok(false);
         }
         if pending.kills.is_empty()
-            && let Some(answer) = view.has_entry(grouping, index, key, at)
+            && let Some(answer) = view.has_entry(grouping, index, key, at)?
         {
             return Ok(answer);
         }
@@ -449,6 +454,7 @@ impl Shared {
                 };
                 let version = AppliedVersion { grouping, key, kind, hash: prepared.hash, position };
                 apply_version(
+                    &self.dead,
                     active,
                     &version,
                     Birth::new(height, prepared.place),
@@ -546,15 +552,15 @@ impl Pending {
         Pending { many, defined: Vec::new(), cleared: HashSet::new(), lives: HashSet::new(), kills: HashSet::new() }
     }
 
-    fn add(&mut self, prepared: &Prepared) {
-        if !self.many {
-            return;
-        }
-        for (index, at) in &prepared.changes.lives {
-            self.lives.insert((*index, prepared.new.get(*at).1.to_vec()));
-        }
-        for (index, at, birth) in &prepared.changes.kills {
+    fn add_kills(&mut self, prepared: &Prepared) {
+        for (index, at, birth) in prepared.changes.kills.iter().filter(|_| self.many) {
             self.kills.insert((*index, prepared.old.get(*at).1.to_vec(), *birth));
+        }
+    }
+
+    fn add_lives(&mut self, prepared: &Prepared) {
+        for (index, at) in prepared.changes.lives.iter().filter(|_| self.many) {
+            self.lives.insert((*index, prepared.new.get(*at).1.to_vec()));
         }
     }
 }
@@ -570,6 +576,7 @@ pub(crate) struct AppliedVersion<'a> {
 
 /// Adds a version and what it changes to the delta, for a commit or a replayed frame.
 pub(crate) fn apply_version(
+    dead: &DeadStretches,
     delta: &Delta,
     version: &AppliedVersion<'_>,
     birth: Birth,
@@ -606,6 +613,7 @@ pub(crate) fn apply_version(
     for (index, at) in &changes.lives {
         let key = new.get(*at).1;
         adding.live(grouping, *index, key, birth, id);
+        dead.born(grouping, *index, key, birth);
         if counted(*index) {
             existence.born(*index, hash_of(key));
         }

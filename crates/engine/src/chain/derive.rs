@@ -33,7 +33,8 @@ pub(crate) struct Old<'a> {
 }
 
 impl Changes {
-    fn clear(&mut self) {
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
         self.births.clear();
         self.lives.clear();
         self.kills.clear();

@@ -146,10 +146,8 @@ impl Shared {
                 runs.splice(at..at, written.iter().cloned());
             },
             |_| {},
-        )?;
-        self.catalog.write().index_filled(entry.id, index.id)?;
-        // The manifest says that the index is filled only from now on: until then an opening fills it again.
-        self.install(|_| {}, |_| {})
+            Some(index.id),
+        )
     }
 
     fn write_entries(

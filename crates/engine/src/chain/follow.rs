@@ -34,9 +34,11 @@ impl Shared {
         let derived = load_derived(&self.log, &*self.options.storage, &self.index_directory)?;
         let covered = derived.covered.height;
         let newest_first: Vec<_> = derived.runs.iter().rev().map(|numbered| Arc::clone(&numbered.run)).collect();
-        self.adopt_filled(&derived.filled)?;
         let mut runs = self.runs.lock();
-        let ours = runs.in_force.iter().map(|numbered| numbered.run.meta().end).max().unwrap_or_default();
+        // The runs of a new index cover no heights.
+        let stretches =
+            runs.in_force.iter().map(|numbered| numbered.run.meta()).filter(|meta| !meta.is_empty_stretch());
+        let ours = stretches.map(|meta| meta.end).max().unwrap_or_default();
         if covered < ours {
             return Ok(());
         }
@@ -45,6 +47,6 @@ impl Shared {
             view.runs.clone_from(&newest_first);
             view.frozen.retain(|delta: &Arc<Delta>| delta.end() > covered);
         });
-        Ok(())
+        self.adopt_filled(&derived.filled)
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::Shared;
 use super::catalog::GroupingEntry;
+use super::dead::DeadWalk;
 use super::merged::{Event, Merged, Start};
 use super::range::Range;
 use super::view::{View, hash_of};
@@ -31,6 +32,13 @@ struct Hint {
     age: usize,
 }
 
+/// What has become of an entry, as seen from the scan's height.
+enum State {
+    Lives,
+    NotYet,
+    Dead { since: Height },
+}
+
 /// The steps after which a scan takes up the newest view, so that it holds no files and memory that others let go.
 const STEPS_PER_VIEW: u32 = 1024;
 
@@ -45,6 +53,7 @@ pub(crate) struct IndexScan {
     view: Arc<View>,
     merged: Merged,
     entry: Entry,
+    dead: DeadWalk,
     steps: u32,
 }
 
@@ -62,14 +71,15 @@ impl IndexScan {
         let mut merged = Merged::index(&view, grouping.id, index, at, floor, range.backward);
         merged.start(range.start_of_index())?;
         let shared = Arc::clone(shared);
-        let entry = Entry::default();
-        Ok(IndexScan { shared, grouping, index, at, floor, range, view, merged, entry, steps: 0 })
+        let (entry, dead) = (Entry::default(), DeadWalk::default());
+        Ok(IndexScan { shared, grouping, index, at, floor, range, view, merged, entry, dead, steps: 0 })
     }
 
     /// Steps to the next living entry; `false` at the end of the range.
     pub(crate) fn next(&mut self) -> Result<bool> {
         loop {
-            let Some(lives) = self.gather()? else {
+            let Some(state) = self.gather()? else {
+                self.remember_dead();
                 return Ok(false);
             };
             self.steps += 1;
@@ -77,9 +87,33 @@ impl IndexScan {
                 self.steps = 0;
                 self.take_up_newest_view()?;
             }
-            if lives {
-                return Ok(true);
+            match state {
+                State::Lives => {
+                    self.remember_dead();
+                    return Ok(true);
+                }
+                State::NotYet => self.remember_dead(),
+                State::Dead { since } => self.pass_dead(since)?,
             }
+        }
+    }
+
+    /// Passes a dead entry, and all others of a stretch that is known to be dead.
+    fn pass_dead(&mut self, since: Height) -> Result<()> {
+        let (grouping, backward) = (self.grouping.id, self.range.backward);
+        self.dead.step(&self.entry.key, self.entry.birth, since, backward);
+        let place = (self.entry.key.clone(), self.entry.birth);
+        if let Some((start, stretch)) = self.shared.dead.around(grouping, self.index, &place, self.at) {
+            let (key, birth) = if backward { &start } else { &stretch.end };
+            self.merged.start(if backward { Start::Before(key, *birth) } else { Start::At(key, *birth) })?;
+            self.dead.leap(&start, &stretch);
+        }
+        Ok(())
+    }
+
+    fn remember_dead(&mut self) {
+        if let Some((start, stretch)) = self.dead.end() {
+            self.shared.dead.remember(self.grouping.id, self.index, start, stretch, self.at);
         }
     }
 
@@ -88,8 +122,8 @@ impl IndexScan {
         &self.entry
     }
 
-    /// Takes all events of the next (key, birth) into `entry`, and tells whether it is alive.
-    fn gather(&mut self) -> Result<Option<bool>> {
+    /// Takes all events of the next (key, birth) into `entry`, and tells what has become of it.
+    fn gather(&mut self) -> Result<Option<State>> {
         let entry = &mut self.entry;
         match self.merged.top() {
             Some(source) if self.range.contains(source.key()) => {
@@ -99,7 +133,7 @@ impl IndexScan {
             }
             _ => return Ok(None),
         }
-        let (mut born, mut ended) = (false, false);
+        let (mut born, mut ended) = (false, Height::MAX);
         while let Some(source) = self.merged.top() {
             if source.birth() != entry.birth || source.key() != entry.key {
                 break;
@@ -114,17 +148,23 @@ impl IndexScan {
                 }
                 Event::Past { unit_key, end } => {
                     born = true;
-                    ended |= end <= self.at;
+                    ended = ended.min(end);
                     entry.unit_key.clear();
                     entry.unit_key.extend_from_slice(unit_key);
                     entry.hint = None;
                 }
-                Event::Kill { end } => ended |= end <= self.at,
+                Event::Kill { end } => ended = ended.min(end),
             }
             self.merged.advance()?;
         }
-        let in_time = self.floor <= entry.birth.height && entry.birth.height <= self.at;
-        Ok(Some(born && !ended && in_time))
+        let birth = entry.birth.height;
+        if birth > self.at || (!born && ended > self.at) {
+            return Ok(Some(State::NotYet));
+        }
+        if birth < self.floor {
+            return Ok(Some(State::Dead { since: ended.min(self.floor) }));
+        }
+        Ok(Some(if ended <= self.at { State::Dead { since: ended } } else { State::Lives }))
     }
 
     fn take_up_newest_view(&mut self) -> Result<()> {

@@ -99,6 +99,7 @@ impl Shared {
 
     /// Writes the oldest frozen delta as a run; `false` when there is none.
     pub(crate) fn flush_oldest(&self) -> Result<bool> {
+        let _one_at_a_time = self.flushing.lock();
         let Some(delta) = self.view().frozen.last().cloned() else {
             return Ok(false);
         };
@@ -127,12 +128,14 @@ impl Shared {
                 let written_off = view.frozen.pop();
                 assert!(written_off.is_some_and(|frozen| Arc::ptr_eq(&frozen, &delta)), "the oldest delta was written");
             },
+            None,
         )?;
         Ok(true)
     }
 
     /// Merges the runs whose merge is most worth it; `false` when none is.
     pub(crate) fn merge_some(&self, under_load: bool) -> Result<bool> {
+        let _one_at_a_time = self.merging.lock();
         let before: Vec<NumberedRun> = self.runs.lock().in_force.clone();
         let sizes: Vec<RunSize> = before
             .iter()
@@ -163,6 +166,7 @@ impl Shared {
                 runs.retain(|numbered| !numbers.contains(&numbered.number));
             },
             |_| {},
+            None,
         )?;
         for numbered in inputs.iter() {
             // A file that stays is removed when the chain is opened next.
@@ -200,6 +204,9 @@ impl Shared {
         let storage = &*self.options.storage;
         let written = (|| {
             let filled = fill(RunWriter::create(storage, &path, meta)?)?;
+            // The file's name must be there before a manifest has it.
+            let directory = self.index_directory.as_path();
+            storage.sync_dir(directory).map_err(|source| Error::io(directory, source))?;
             filled.map(|_| self.open_run(&path)).transpose()
         })();
         if !matches!(written, Ok(Some(_))) {
@@ -209,18 +216,20 @@ impl Shared {
         Ok(written?.map(|run| NumberedRun { number, run }))
     }
 
-    /// Puts other runs in force: first in the manifest, then for readers.
+    /// Puts other runs in force: first in the manifest, then for readers. `filled`: an index that has all its entries with
+    /// them.
     pub(crate) fn install(
         &self,
         change_runs: impl FnOnce(&mut Vec<NumberedRun>),
         change_view: impl Fn(&mut View),
+        filled: Option<IndexId>,
     ) -> Result<()> {
         let mut runs = self.runs.lock();
         self.have_index_directory(&mut runs)?;
         let mut in_force = runs.in_force.clone();
         change_runs(&mut in_force);
         if !runs.manifest_held_back {
-            let catalog = self.catalog.read().encode();
+            let catalog = self.catalog.read().encode(filled);
             // What the manifest says must not be ahead of the log that survives.
             self.log.checkpoint()?;
             let header = self.log.header();
@@ -242,7 +251,10 @@ impl Shared {
             view.runs.clone_from(&newest_first);
             change_view(view);
         });
-        Ok(())
+        match filled {
+            Some(index) => self.catalog.write().index_filled(index),
+            None => Ok(()),
+        }
     }
 
     fn have_index_directory(&self, runs: &mut Runs) -> Result<()> {

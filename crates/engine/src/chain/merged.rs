@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::view::{VersionFound, View};
 use crate::delta::{Delta, Piece, What};
 use crate::error::Result;
-use crate::run::{Cursor as RunCursor, SectionId, SectionKind};
+use crate::run::{Cursor as RunCursor, Run, SectionId, SectionKind};
 use crate::types::{Birth, GroupingId, Height, IndexId, Position};
 
 /// Where to begin.
@@ -180,14 +180,14 @@ impl Merged {
         for run in &view.runs {
             let meta = run.meta();
             // One more than `at`: an index that was created at `at` has entries in a run that begins right after it.
-            if meta.start <= at.next() && meta.end >= floor {
+            if meta.start <= at.next() {
                 let kinds: &[SectionKind] = if at < meta.end {
                     &[SectionKind::Live, SectionKind::Kills, SectionKind::Past]
                 } else {
                     &[SectionKind::Live, SectionKind::Kills]
                 };
                 for &kind in kinds {
-                    merged.add_section(run, SectionId { grouping, index, kind }, age);
+                    merged.add_section(run, SectionId { grouping, index, kind }, floor, age);
                 }
             }
             age += 1;
@@ -208,7 +208,7 @@ impl Merged {
         for run in &view.runs {
             if run.meta().start <= at && run.meta().end >= floor {
                 let kind = SectionKind::Versions;
-                merged.add_section(run, SectionId { grouping, index: IndexId::UNITS, kind }, age);
+                merged.add_section(run, SectionId { grouping, index: IndexId::UNITS, kind }, floor, age);
             }
             age += 1;
         }
@@ -235,8 +235,9 @@ impl Merged {
         }
     }
 
-    fn add_section(&mut self, run: &Arc<crate::run::Run>, id: SectionId, age: usize) {
-        if let Some(section) = run.section(id) {
+    /// A section whose entries were all born, and ended, before the clear at `floor` is left out.
+    fn add_section(&mut self, run: &Arc<Run>, id: SectionId, floor: Height, age: usize) {
+        if let Some(section) = run.section(id).filter(|section| section.highest_height() >= floor) {
             let cursor = run.cursor(section);
             self.sources.push(Source { events: Events::Run { cursor, kind: id.kind }, age });
         }

@@ -5,7 +5,7 @@
 //! | `handle` | the chain as users hold it |
 //! | `commit`, `derive` | the way of a write, and what it changes in the indexes |
 //! | `view`, `merged` | deltas and runs as one thing to read |
-//! | `read`, `unit_scan`, `index_scan`, `fallback`, `range`, `history` | the ways of a read |
+//! | `read`, `unit_scan`, `index_scan`, `dead`, `fallback`, `range`, `history` | the ways of a read |
 //! | `catalog` | groupings and index definitions |
 //! | `open`, `replay`, `follow` | from files to a chain; keeping up with a writer in another process |
 //! | `background`, `flush`, `maintain`, `fill` | runs: writing, merging, filling an index |
@@ -13,6 +13,7 @@
 mod background;
 pub(crate) mod catalog;
 mod commit;
+mod dead;
 mod derive;
 mod fallback;
 mod fill;
@@ -53,6 +54,7 @@ pub(crate) use unit_scan::UnitScan;
 use self::background::BackgroundState;
 use self::catalog::Catalog;
 use self::commit::Writer;
+use self::dead::DeadStretches;
 use self::maintain::Runs;
 use self::view::View;
 use crate::log::{LocalLog, LogPoint};
@@ -82,12 +84,17 @@ pub(crate) struct Shared {
     runs: Mutex<Runs>,
     /// Whoever fills an index.
     filling: Mutex<()>,
+    /// Whoever writes a frozen delta.
+    flushing: Mutex<()>,
+    /// Whoever merges runs.
+    merging: Mutex<()>,
     /// Up to where a follower has read.
     followed: Mutex<LogPoint>,
     /// Where the commits end that defined indexes, as far as they were seen.
     definitions: Mutex<Vec<(crate::types::Height, LogPoint)>>,
     /// Whether new deltas count the key values of all indexes, not only of unique ones.
     counts_all: AtomicBool,
+    dead: DeadStretches,
     background: BackgroundState,
 }
 

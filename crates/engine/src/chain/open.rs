@@ -17,6 +17,7 @@ use parking_lot::{Mutex, RwLock};
 use super::background::BackgroundState;
 use super::catalog::Catalog;
 use super::commit::Writer;
+use super::dead::DeadStretches;
 use super::maintain::{NumberedRun, Runs};
 use super::view::View;
 use super::{Access, Shared};
@@ -138,10 +139,10 @@ fn load_runs(log: &LocalLog, storage: &dyn Storage, directory: &Path, manifest: 
     // Which runs were filled into which index is known only if all of them are there.
     let covered = derived.covered.height;
     let whole = derived.ignored == 0;
-    derived.filled = catalog.filled().filter(|(_, since)| whole || *since <= covered).collect();
+    derived.filled = catalog.filled().filter(|(_, since)| whole || *since < covered).collect();
     if !whole {
         let usable =
-            |numbered: &NumberedRun| !numbered.run.meta().is_empty_stretch() || numbered.run.meta().end <= covered;
+            |numbered: &NumberedRun| !numbered.run.meta().is_empty_stretch() || numbered.run.meta().end < covered;
         derived.runs.retain(usable);
     }
     derived.catalog = catalog.up_to(covered)?;
@@ -180,9 +181,12 @@ impl Shared {
                 manifest_held_back: false,
             }),
             filling: Mutex::new(()),
+            flushing: Mutex::new(()),
+            merging: Mutex::new(()),
             followed: Mutex::new(covered),
             definitions: Mutex::new(Vec::new()),
             counts_all: AtomicBool::new(false),
+            dead: DeadStretches::default(),
             background: BackgroundState::default(),
         }
     }
@@ -307,7 +311,7 @@ pub(crate) fn open_for_writing(name: &str, path: &Path, options: &StoreOptions) 
     let shared = Arc::new(shared);
     if shared.runs.lock().in_force.len() as u64 != 0 && shared.recovery.replayed > 0 {
         // Runs that were written while replaying are not yet in the manifest.
-        shared.install(|_| {}, |_| {})?;
+        shared.install(|_| {}, |_| {}, None)?;
     }
     shared.fill_unfilled()?;
     if options.background == Background::Threads {

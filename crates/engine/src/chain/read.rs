@@ -45,6 +45,16 @@ impl Shared {
         Ok(())
     }
 
+    /// A grouping, with what can be known of its indexes. A follower that cannot look into the manifest says what it knew.
+    pub(crate) fn grouping_with_indexes(&self, name: &str) -> Option<Arc<GroupingEntry>> {
+        let entry = self.catalog.read().grouping(name)?;
+        let is_filling = entry.indexes.iter().any(|index| !index.filled && index.dropped.is_none());
+        if is_filling && matches!(self.access, Access::Follow) && self.take_up_manifest().is_ok() {
+            return self.catalog.read().grouping(name);
+        }
+        Some(entry)
+    }
+
     /// The grouping and, by name, its index, for a read at `at`. The flag says whether the index can be used there.
     pub(crate) fn index_for_read(
         &self,

@@ -36,6 +36,7 @@ impl Shared {
         }
         let active = self.view().active.clone();
         let height = frame.height();
+        self.dead.apply(height);
         for operation in frame.operations() {
             SCRATCH.with_borrow_mut(|scratch| self.replay_operation(frame, &active, height, &operation, scratch))?;
         }
@@ -105,7 +106,7 @@ impl Shared {
             kind: version.kind,
             position: version.position,
         };
-        apply_version(active, &applied, birth, new, old, changes);
+        apply_version(&self.dead, active, &applied, birth, new, old, changes);
         Ok(())
     }
 

@@ -54,14 +54,15 @@ impl View {
         Ok(found.filter(|version| version.kind != VersionKind::Deleted))
     }
 
-    /// Whether an entry of `index` has the key now (`at` is the newest height), as far as counts and filters tell.
+    /// Whether an entry of `index` has the key now (`at` is the newest height), as far as counts, filters and the births
+    /// in runs tell; `None` when ends must be looked at, too.
     pub(crate) fn has_entry(
         &self,
         grouping: &GroupingEntry,
         index: &IndexEntry,
         key: &[u8],
         at: Height,
-    ) -> Option<bool> {
+    ) -> Result<Option<bool>> {
         let (hash, floor) = (hash_of(key), grouping.floor(at));
         let mut killed = 0;
         let mut unsure = false;
@@ -75,17 +76,21 @@ impl View {
             }
             let counts = delta.existence().lock().of(index.id, hash);
             if counts.live > killed {
-                return Some(true);
+                return Ok(Some(true));
             }
             unsure |= counts.live > 0;
             killed += counts.killed;
         }
+        if unsure {
+            return Ok(None);
+        }
         let id = SectionId::live(grouping.id, index.id);
-        let in_a_run = || {
-            let runs = self.runs.iter().filter(|run| run.meta().end >= floor);
-            runs.filter_map(|run| run.section(id)).any(|section| section.may_contain(hash))
-        };
-        if unsure || in_a_run() { None } else { Some(false) }
+        for section in self.runs.iter().filter_map(|run| run.section(id)) {
+            if section.highest_height() >= floor && section.may_contain(hash) && section.has_key(key)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(false))
     }
 
     /// Fetches the lines of the filters that [`View::has_entry`] is going to ask.

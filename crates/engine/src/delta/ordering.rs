@@ -23,7 +23,8 @@ const KILL: u64 = 1 << 63;
 /// A key value got or lost. The key's bytes stand beside the events.
 #[derive(Clone, Copy)]
 pub(crate) struct Event {
-    /// The key's first 8 bytes, big-endian, so that most comparisons touch nothing else.
+    /// In a piece: the 8 bytes of the key, big-endian, that follow those which all keys of the piece have in common, so
+    /// that most comparisons touch nothing else.
     prefix: u64,
     key_at: u32,
     key_len: u32,
@@ -58,8 +59,29 @@ impl Events {
         &self.keys[event.key_at as usize..][..event.key_len as usize]
     }
 
+    /// The number of bytes that all keys begin with.
+    fn common(&self) -> usize {
+        let mut keys = self.events.iter().map(|event| self.key(event));
+        let Some(first) = keys.next() else {
+            return 0;
+        };
+        keys.fold(first.len(), |common, key| shared(&first[..common], key))
+    }
+
+    fn set_prefixes(&mut self, common: usize) {
+        let Events { keys, events } = self;
+        for event in events {
+            let key = &keys[event.key_at as usize..][..event.key_len as usize];
+            event.prefix = prefix_of(&key[common..]);
+        }
+    }
+
     /// Stable: events of one key arrive in the order of their births, and a kill after its birth.
-    fn sort(&mut self, newest_first: bool) {
+    ///
+    /// Gives the number of bytes that all keys begin with.
+    fn sort(&mut self, newest_first: bool) -> usize {
+        let common = self.common();
+        self.set_prefixes(common);
         let Events { keys, events } = self;
         let key = |event: &Event| &keys[event.key_at as usize..][..event.key_len as usize];
         events.sort_by(|a, b| {
@@ -68,6 +90,7 @@ impl Events {
                 .then_with(|| key(a).cmp(key(b)))
                 .then_with(|| in_order(a.birth(), b.birth(), newest_first))
         });
+        common
     }
 
     fn push(&mut self, key: &[u8], mut event: Event) {
@@ -81,6 +104,8 @@ impl Events {
 /// Sorted events that never change.
 pub(crate) struct Piece {
     events: Events,
+    /// The number of bytes that all keys begin with.
+    common: usize,
     newest_first: bool,
 }
 
@@ -99,7 +124,14 @@ impl Piece {
 
     /// The place of the first event that is not before (`key`, `birth`).
     pub(crate) fn seek(&self, key: &[u8], birth: Birth) -> usize {
-        let prefix = prefix_of(key);
+        let Some(first) = self.events.events.first() else {
+            return 0;
+        };
+        let stem = &self.events.key(first)[..self.common];
+        let Some(rest) = key.strip_prefix(stem) else {
+            return if key < stem { 0 } else { self.len() };
+        };
+        let prefix = prefix_of(rest);
         self.events.events.partition_point(|event| {
             let order = event
                 .prefix
@@ -146,7 +178,7 @@ impl Ordering {
         };
         // A key's limit is far below 2^32; `Events::push` sets where it stands.
         let event = Event {
-            prefix: prefix_of(key),
+            prefix: 0,
             key_at: 0,
             key_len: key.len() as u32,
             birth_height: birth.height.0,
@@ -193,7 +225,7 @@ impl Ordering {
         }
         match pieces.first() {
             Some(piece) => Arc::clone(piece),
-            None => Arc::new(Piece { events: Events::default(), newest_first: self.newest_first }),
+            None => Arc::new(Piece { events: Events::default(), common: 0, newest_first: self.newest_first }),
         }
     }
 
@@ -201,14 +233,19 @@ impl Ordering {
         let tail = std::mem::take(&mut *self.tail.lock());
         let portions = tail.full.into_iter().chain(std::iter::once(tail.growing));
         for mut portion in portions.filter(|portion| !portion.events.is_empty()) {
-            portion.sort(self.newest_first);
-            pieces.push(Arc::new(Piece { events: portion, newest_first: self.newest_first }));
+            let common = portion.sort(self.newest_first);
+            pieces.push(Arc::new(Piece { events: portion, common, newest_first: self.newest_first }));
         }
     }
 }
 
 fn in_order(a: Birth, b: Birth, newest_first: bool) -> Order {
     if newest_first { b.cmp(&a) } else { a.cmp(&b) }
+}
+
+/// The number of bytes that both begin with.
+fn shared(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
 fn prefix_of(key: &[u8]) -> u64 {
@@ -228,29 +265,37 @@ fn join(older: &Piece, newer: &Piece) -> Piece {
         keys: Vec::with_capacity(older.events.keys.len() + newer.events.keys.len()),
         events: Vec::with_capacity(older.len() + newer.len()),
     };
+    let common = match (older.len(), newer.len()) {
+        (0, _) => newer.common,
+        (_, 0) => older.common,
+        _ => shared(&older.key(0)[..older.common], &newer.key(0)[..newer.common]),
+    };
+    let mut push = |piece: &Piece, at: usize| {
+        let (key, mut event) = (piece.key(at), *piece.event(at));
+        if piece.common != common {
+            event.prefix = prefix_of(&key[common..]);
+        }
+        events.push(key, event);
+    };
+    let same_stem = older.common == common && newer.common == common;
     let (mut left, mut right) = (0, 0);
     while left < older.len() && right < newer.len() {
         let (a, b) = (older.event(left), newer.event(right));
-        let order = a
-            .prefix
-            .cmp(&b.prefix)
+        let prefixes = if same_stem { a.prefix.cmp(&b.prefix) } else { Order::Equal };
+        let order = prefixes
             .then_with(|| older.key(left).cmp(newer.key(right)))
             .then_with(|| in_order(a.birth(), b.birth(), older.newest_first));
         if order == Order::Greater {
-            events.push(newer.key(right), *b);
+            push(newer, right);
             right += 1;
         } else {
-            events.push(older.key(left), *a);
+            push(older, left);
             left += 1;
         }
     }
-    for at in left..older.len() {
-        events.push(older.key(at), *older.event(at));
-    }
-    for at in right..newer.len() {
-        events.push(newer.key(at), *newer.event(at));
-    }
-    Piece { events, newest_first: older.newest_first }
+    (left..older.len()).for_each(|at| push(older, at));
+    (right..newer.len()).for_each(|at| push(newer, at));
+    Piece { events, common, newest_first: older.newest_first }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::limits;
 
-/// The version of the key encoding that this engine writes (see FORMAT.md). A definition carries the one its keys have.
+/// The version of the key encoding that this engine writes (see docs/FORMAT.md). A definition carries the one its keys have.
 pub const KEY_ENCODING: u16 = 1;
 
 /// Which parts of a unit make its key, and what goes for the keys.

@@ -1,4 +1,4 @@
-//! The binary form of a definition, as the log keeps it. FORMAT.md describes it byte for byte.
+//! The binary form of a definition, as the log keeps it. docs/FORMAT.md describes it byte for byte.
 
 use crate::error::{Error, Result};
 use crate::limits;

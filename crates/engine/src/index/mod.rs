@@ -29,7 +29,7 @@
 //! The way of a unit through the files: [`KeyExtractor`] (extract.rs) finds the wanted fields with the scanner (json.rs), which
 //! also proves that the text is JSON; transcode.rs writes each as key bytes, using number.rs and value.rs; the result is a
 //! [`KeySet`]. In the other direction, [`key_from_values`] makes the bounds of a scan and [`decode_key`] shows a key.
-//! FORMAT.md describes all bytes that are kept on disk, with examples that a test checks.
+//! docs/FORMAT.md describes all bytes that are kept on disk, with examples that a test checks.
 
 mod definition;
 mod definition_bytes;

@@ -14,7 +14,7 @@ use crate::limits::JSON_DEPTH;
 
 use super::number;
 
-/// The types' tags. The gaps are for types that JSON does not have; FORMAT.md lists the reserved ones.
+/// The types' tags. The gaps are for types that JSON does not have; docs/FORMAT.md lists the reserved ones.
 pub(super) mod tag {
     /// Ends objects and arrays.
     pub const END: u8 = 0x00;

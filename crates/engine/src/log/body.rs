@@ -18,7 +18,7 @@ use crate::types::VersionKind;
 use crate::varint;
 
 /// Bytes of a salt.
-pub(crate) const SALT_BYTES: usize = 16;
+pub(super) const SALT_BYTES: usize = 16;
 const CHECKSUM_BYTES: usize = 4;
 /// The most bytes of a body besides its key and content.
 pub(super) const OVERHEAD_BYTES: usize = CHECKSUM_BYTES + 4 * varint::MAX_BYTES + 1 + SALT_BYTES;
@@ -163,19 +163,9 @@ impl<'a> Body<'a> {
         &self.bytes()[self.parts.content.clone()]
     }
 
-    /// The salt of the proofs over key and content.
-    pub fn salt(&self) -> [u8; SALT_BYTES] {
-        array(self.bytes(), self.parts.key.start - SALT_BYTES)
-    }
-
     /// What the version is.
     pub fn kind(&self) -> VersionKind {
         self.parts.kind
-    }
-
-    /// The place of the operation in its commit.
-    pub fn place(&self) -> u32 {
-        self.parts.place
     }
 
     /// Where the frame begins, for [`Log::frame_meta`](super::Log::frame_meta).

@@ -174,12 +174,9 @@ impl FrameBuilder {
             varint::put(out, self.height.0 - previous.height.0);
             varint::put(out, previous.position.to_bits());
             varint::put(out, u64::from(previous.place));
-            let own = Birth::new(previous.height, previous.place);
-            let older = || previous.births.iter().filter(|(_, birth)| *birth != own);
-            let count = older().count();
-            if count > 0 {
-                varint::put(out, count as u64);
-                for (index, birth) in older() {
+            if !previous.births.is_empty() {
+                varint::put(out, previous.births.len() as u64);
+                for (index, birth) in previous.births {
                     assert!(birth.height < self.height, "an entry born in the future");
                     varint::put(out, u64::from(index.0));
                     varint::put(out, birth.height.0);
@@ -301,16 +298,6 @@ impl FrameBuilder {
     pub fn position(&self, place: u32) -> Option<Position> {
         let at = self.bodies.binary_search_by_key(&place, |b| b.place).ok()?;
         self.sealed.map(|(envelope, before)| envelope.position(before.offset + u64::from(self.bodies[at].in_frame)))
-    }
-
-    /// Place and position of every body, in order, once the frame is appended.
-    pub fn positions(&self) -> impl Iterator<Item = (u32, Position)> + '_ {
-        self.sealed.into_iter().flat_map(|(envelope, before)| {
-            self.bodies.iter().map(move |body| {
-                let offset = before.offset + u64::from(body.in_frame);
-                (body.place, envelope.position(offset))
-            })
-        })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::LogPoint;
 use super::body::{self, Parts};
 use super::fault::{BodyFault, Fault};
-use super::head::{Envelope, FrameHead, FrameKind, FrameMeta};
+use super::head::{Envelope, FrameHead, FrameKind};
 use super::header::PAGE_BYTES;
 use super::operation::{Header, NewVersion, Operation, take_header};
 use crate::types::{Durability, Height, Position, Timestamp, VersionKind};
@@ -47,11 +47,6 @@ impl<'a> Frame<'a> {
             return Err(Fault::BodyTail(body_tail));
         }
         Ok(())
-    }
-
-    /// What the head says of the frame.
-    pub fn meta(&self) -> FrameMeta {
-        self.head.meta()
     }
 
     /// What the frame is.

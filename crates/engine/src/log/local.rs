@@ -10,7 +10,7 @@
 //! * `synced` is what an fdatasync has confirmed.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -26,7 +26,6 @@ use super::status::{Status, Writer};
 use super::windows::Windows;
 use super::{Appended, Log, LogPoint};
 use crate::error::{Error, Result};
-use crate::limits;
 use crate::storage::{File, Storage};
 use crate::types::{Durability, Height, Position, Timestamp};
 
@@ -115,19 +114,9 @@ impl LocalLog {
         }
     }
 
-    /// The log's file.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// What the log's header says.
     pub fn header(&self) -> &LogHeader {
         &self.header
-    }
-
-    /// Why nothing more is written, if an earlier write or sync failed.
-    pub fn poison(&self) -> Option<&str> {
-        self.poison.get().map(String::as_str)
     }
 
     pub(super) fn damaged(&self, offset: u64, what: impl ToString) -> Error {
@@ -376,10 +365,6 @@ fn is_full(error: &io::Error) -> bool {
 }
 
 impl Log for LocalLog {
-    fn max_frame_bytes(&self) -> usize {
-        limits::FRAME_BYTES
-    }
-
     fn newest(&self) -> LogPoint {
         self.tail.lock().end
     }

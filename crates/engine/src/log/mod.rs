@@ -35,7 +35,7 @@
 //! | `opening` | the lock and the first page |
 //! | `recovery` | where does the log end? |
 //!
-//! The bytes are laid down in `FORMAT.md` beside this file.
+//! The bytes are laid down in `docs/FORMAT.md`.
 
 mod body;
 mod builder;
@@ -53,17 +53,15 @@ mod status;
 mod tests;
 mod windows;
 
-pub(crate) use body::{Body, SALT_BYTES};
+pub(crate) use body::Body;
 pub(crate) use builder::{CommitMeta, FrameBuilder};
-pub(crate) use frame::{Frame, Operations};
-pub(crate) use head::{FrameKind, FrameMeta, OpenRecord};
-pub(crate) use header::LogHeader;
+pub(crate) use frame::Frame;
+pub(crate) use head::FrameMeta;
 pub(crate) use local::LocalLog;
 pub(crate) use opening::Opening;
-pub(crate) use operation::{Births, NewVersion, Operation, Previous};
+pub(crate) use operation::{NewVersion, Operation, Previous};
 pub(crate) use reader::FrameReader;
-pub(crate) use recovery::{Cut, Damage, Recovery};
-pub(crate) use status::{Status, Writer};
+pub(crate) use status::Writer;
 
 use crate::error::Result;
 use crate::types::{Height, Position, Timestamp};
@@ -99,9 +97,6 @@ pub(crate) enum Appended {
 /// Positions and offsets are the log's own business: what it gave out is handed back to it, and nothing is computed
 /// from them.
 pub(crate) trait Log: Send + Sync {
-    /// The longest frame that can be appended, in bytes.
-    fn max_frame_bytes(&self) -> usize;
-
     /// The log's end.
     fn newest(&self) -> LogPoint;
 

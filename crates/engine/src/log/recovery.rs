@@ -76,7 +76,7 @@ pub(crate) struct Damage {
 
 impl LocalLog {
     /// Finds the end of the log and makes it ready for appending. `apply` is called for each frame after `from`, a point
-    /// that was synced and that [fits](LocalLog::fits), or the [base](LogHeader::base); bodies up to that frame can be
+    /// that was synced and that [fits](LocalLog::fits), or the [base](super::header::LogHeader::base); bodies up to that frame can be
     /// read meanwhile. With damage the log stays read-only, see [`Recovery::damage`].
     ///
     /// # Errors
@@ -148,7 +148,7 @@ impl LocalLog {
     }
 
     /// Reads on from `from`, the point that an earlier call gave, or a synced point that [fits](LocalLog::fits), or the
-    /// [base](LogHeader::base): the frames that are whole. What may be an unfinished append is the end for now. What is
+    /// [base](super::header::LogHeader::base): the frames that are whole. What may be an unfinished append is the end for now. What is
     /// given of [`Durability::Sync`] is on the device: if need be, the reader syncs it.
     ///
     /// # Errors
@@ -156,12 +156,13 @@ impl LocalLog {
     pub fn follow(&self, from: LogPoint, apply: &mut dyn FnMut(&Frame<'_>) -> Result<()>) -> Result<LogPoint> {
         assert_eq!(self.tail.lock().access, Access::Read, "only readers follow a log");
         let io = |error| self.io(error);
-        let len = self.file.len().map_err(io)?;
-        if len == from.offset && from == self.newest() {
+        if from == self.newest() && from.offset == self.file.len().map_err(io)? {
             return Ok(from);
         }
+        // The slot comes first: the writer may go on meanwhile, and what a slot calls synced is in the file by then.
         let status = Status::read(&*self.file, self.header.log_id).map_err(io)?;
         let synced = status.map_or(PAGE_BYTES, |status| status.synced_offset);
+        let len = self.file.len().map_err(io)?;
         self.check_start(from, len)?;
         let mut owes_sync = false;
         let mut reader = self.reader(from, len);
@@ -182,10 +183,10 @@ impl LocalLog {
         }
         if owes_sync {
             self.file.sync_data().map_err(io)?;
+            self.set_synced(end);
         }
         self.written.store(end.offset, Ordering::Release);
         self.tail.lock().end = end;
-        self.set_synced(end);
         Ok(end)
     }
 

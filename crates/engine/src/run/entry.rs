@@ -41,12 +41,6 @@ impl<'a> Births<'a> {
         Some(Births { bytes, version })
     }
 
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
-    }
-
     pub(super) fn encoded(&self) -> &'a [u8] {
         self.bytes
     }

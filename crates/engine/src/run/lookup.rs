@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::block::{self, Previous};
+use super::block::{self, Previous, Tail};
 use super::number::shared_prefix;
 use super::{Births, Run, Section, SectionId, SectionKind};
 use crate::error::Result;
@@ -48,10 +48,30 @@ impl Section<'_> {
     /// # Errors
     /// [`crate::Error::Damaged`].
     pub fn find_version(&self, unit_key: &[u8], at: Height) -> Result<Option<FoundVersion>> {
-        const KIND: SectionKind = SectionKind::Versions;
-        assert_eq!(self.id().kind, KIND, "not a section of versions");
-        let newest = Birth::new(at, u32::MAX);
-        let mut place = self.find(unit_key, newest)?;
+        assert_eq!(self.id().kind, SectionKind::Versions, "not a section of versions");
+        let found = self.first(unit_key, Birth::new(at, u32::MAX), |birth| birth.height <= at)?;
+        Ok(found.map(|(birth, tail)| FoundVersion {
+            height: birth.height,
+            place: birth.place,
+            kind: tail.kind,
+            position: tail.position,
+            births: Births::checked(tail.births, birth.height).collect(),
+        }))
+    }
+
+    /// Whether an entry has this key; asks no filter.
+    ///
+    /// # Errors
+    /// [`crate::Error::Damaged`].
+    pub fn has_key(&self, key: &[u8]) -> Result<bool> {
+        Ok(self.first(key, Birth::MIN, |_| true)?.is_some())
+    }
+
+    /// The first entry with this key, from `from` on in the order of the section, whose birth is wanted. The walk to it
+    /// copies nothing.
+    fn first(&self, key: &[u8], from: Birth, wanted: impl Fn(Birth) -> bool) -> Result<Option<(Birth, Tail<'_>)>> {
+        let kind = self.id().kind;
+        let mut place = self.find(key, from)?;
         loop {
             let file = self.run().file();
             let wrong = || self.run().damaged(place.parts.start(), "a block's entries cannot be decoded");
@@ -61,33 +81,27 @@ impl Section<'_> {
             // The target is above all that was walked over, and has `matched` bytes in common with the last of it.
             let mut matched = 0;
             while !input.is_empty() {
-                let head = block::decode_head(KIND, &mut input, &previous).ok_or_else(wrong)?;
+                let head = block::decode_head(kind, &mut input, &previous).ok_or_else(wrong)?;
                 let mut order = Ordering::Less;
                 if head.same_key() {
-                    if matched == unit_key.len() && matched == previous.key_len {
+                    if matched == key.len() && matched == previous.key_len {
                         order = Ordering::Equal;
                     }
                 } else if head.key_shared < matched {
                     return Ok(None); // it left the target's beginning upwards
                 } else if head.key_shared == matched {
-                    let rest = &unit_key[matched..];
+                    let rest = &key[matched..];
                     matched += shared_prefix(rest, head.key_rest);
                     order = head.key_rest.cmp(rest);
                 }
                 match order {
                     Ordering::Greater => return Ok(None),
-                    Ordering::Equal if head.birth.height <= at => {
-                        let tail = block::decode_tail(KIND, &mut input, &mut previous, &head).ok_or_else(wrong)?;
-                        return Ok(Some(FoundVersion {
-                            height: head.birth.height,
-                            place: head.birth.place,
-                            kind: tail.kind,
-                            position: tail.position,
-                            births: Births::checked(tail.births, head.birth.height).collect(),
-                        }));
+                    Ordering::Equal if wanted(head.birth) => {
+                        let tail = block::decode_tail(kind, &mut input, &mut previous, &head).ok_or_else(wrong)?;
+                        return Ok(Some((head.birth, tail)));
                     }
                     _ => {
-                        block::decode_tail(KIND, &mut input, &mut previous, &head).ok_or_else(wrong)?;
+                        block::decode_tail(kind, &mut input, &mut previous, &head).ok_or_else(wrong)?;
                     }
                 }
             }

@@ -39,12 +39,6 @@ impl Marks<'_> {
         self.0.len() / MARK
     }
 
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Mark `number`, from 0.
     ///
     /// # Panics
@@ -62,18 +56,6 @@ impl Marks<'_> {
     /// All of them, lowest first.
     pub fn iter(&self) -> impl Iterator<Item = Mark> {
         (0..self.len()).map(|number| self.get(number))
-    }
-
-    /// The last mark whose height is at most `height`.
-    #[must_use]
-    pub fn at_height(&self, height: Height) -> Option<Mark> {
-        self.last(|mark| mark.height <= height)
-    }
-
-    /// The last mark whose time is at most `time`.
-    #[must_use]
-    pub fn at_time(&self, time: Timestamp) -> Option<Mark> {
-        self.last(|mark| mark.time <= time)
     }
 
     /// The last mark of which `before` holds; it holds of all marks before that one.

@@ -150,30 +150,29 @@ impl Merge<'_> {
         let mut seen = Seen::default();
         self.writer.begin_section(to)?;
         while let Some(first) = walk.first() {
-            let second = walk.second_if_equal();
-            let mut entry = first.cursor.entry();
-            let mut outcome = first.cursor.id().kind;
-            match (outcome, second.map(|second| second.cursor.id().kind)) {
-                (_, None) => {}
-                (SectionKind::Live, Some(SectionKind::Kills)) => {
-                    entry.end = second.map_or(Height::MAX, |kill| kill.cursor.end());
-                }
-                (SectionKind::Kills, Some(SectionKind::Live)) => {
-                    let end = entry.end;
-                    entry = second.map_or(entry, |live| live.cursor.entry());
-                    entry.end = end;
-                }
-                _ => return Err(first.out_of_order()),
+            let equals = walk.equals();
+            let kind_of = |source: &Source| source.cursor.id().kind;
+            if equals > 1 && walk.first_ones(equals).any(|source| kind_of(source) == SectionKind::Past) {
+                return Err(first.out_of_order());
             }
-            let is_born = second.is_some() || outcome == SectionKind::Live;
-            if is_born && let Some(clear) = clears.after(entry.birth.height) {
-                entry.end = match second {
-                    Some(_) => entry.end.min(clear),
-                    None => clear,
-                };
-                outcome = SectionKind::Past;
-            } else if second.is_some() {
-                outcome = SectionKind::Past;
+            // An index that was filled twice has an entry in two inputs: the newer one's hint is the better.
+            let lives = walk.first_ones(equals).filter(|source| kind_of(source) == SectionKind::Live);
+            let live = lives.max_by_key(|source| source.input);
+            let killed = walk.first_ones(equals).filter(|source| kind_of(source) == SectionKind::Kills);
+            let mut end = killed.map(|source| source.cursor.end()).min();
+            let mut entry = live.unwrap_or(first).cursor.entry();
+            if live.is_some()
+                && let Some(clear) = clears.after(entry.birth.height)
+            {
+                end = Some(end.map_or(clear, |end| end.min(clear)));
+            }
+            let outcome = match (live, end) {
+                (Some(_), None) => SectionKind::Live,
+                (Some(_), Some(_)) => SectionKind::Past,
+                (None, _) => kind_of(first),
+            };
+            if let Some(end) = end {
+                entry.end = end;
             }
             match outcome {
                 SectionKind::Kills => seen.kills += 1,
@@ -182,15 +181,13 @@ impl Merge<'_> {
             }
             if outcome == to.kind {
                 if outcome == SectionKind::Live {
-                    hints.refresh(first.input, &mut entry)?;
+                    hints.refresh(live.unwrap_or(first).input, &mut entry)?;
                 }
                 if !self.writer.try_push(outcome, &entry)? {
                     return Err(first.out_of_order());
                 }
             }
-            let pair = second.is_some();
-            walk.advance()?;
-            if pair {
+            for _ in 0..equals {
                 walk.advance()?;
             }
             if self.stopped() {
@@ -326,14 +323,20 @@ impl Walk {
         self.turns.first().map(|turn| &self.sources[turn.source])
     }
 
-    /// The second, if it has the same key and birth as the first.
+    /// How many sources stand at the same key and birth, the first one included.
     #[inline]
-    fn second_if_equal(&self) -> Option<&Source> {
-        let [first, second, ..] = self.turns.as_slice() else {
-            return None;
+    fn equals(&self) -> usize {
+        let [first, others @ ..] = self.turns.as_slice() else {
+            return 0;
         };
-        (first.prefix == second.prefix && self.order(*first, *second) == Ordering::Equal)
-            .then(|| &self.sources[second.source])
+        let same = |other: &&Turn| first.prefix == other.prefix && self.order(*first, **other) == Ordering::Equal;
+        1 + others.iter().take_while(same).count()
+    }
+
+    /// The sources at the first places.
+    #[inline]
+    fn first_ones(&self, count: usize) -> impl Iterator<Item = &Source> {
+        self.turns[..count].iter().map(|turn| &self.sources[turn.source])
     }
 
     /// Moves the first cursor on, and to its place among the others.

@@ -36,7 +36,7 @@
 //! All of it is read in place from the mapped file. Opening a run checks its header, directory and footer; a block, a
 //! page of a filter, a block index is checked against its CRC when it is first touched, and a bit remembers that it was.
 //!
-//! The bytes are described in `FORMAT.md`, next to this file.
+//! The bytes are described in `docs/FORMAT.md`.
 
 mod block;
 mod checked;
@@ -61,9 +61,8 @@ mod writer;
 pub use cursor::Cursor;
 pub use entry::{Births, Entry};
 pub use file::{RunCounts, RunMeta, file_name};
-pub use lookup::FoundVersion;
 pub use manifest::{Manifest, RunEntry};
-pub use marks::{Mark, Marks};
+pub use marks::Mark;
 pub use merge::{MergeRules, merge};
 pub use policy::{RunSize, choose_merge};
 pub use reader::Run;

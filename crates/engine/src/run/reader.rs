@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::checked::Checked;
-use super::directory::{self, RECORD, SectionRecord};
+use super::directory::{RECORD, SectionRecord};
 use super::file::{self, FOOTER, Footer, HEADER, HeaderError};
 use super::marks::{MARK, Marks};
 use super::{Cursor, RunCounts, RunMeta, RunSummary, Section, SectionId};
@@ -149,29 +149,6 @@ impl Run {
             return Err(self.damaged(HEADER, "the run's marks do not fit their checksum"));
         }
         Ok(Marks(marks))
-    }
-
-    /// Reads and checks every byte.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] with the first thing that is not what was written.
-    pub fn verify(self: &Arc<Self>) -> Result<()> {
-        self.marks()?;
-        for section in self.sections() {
-            section.verify_filter()?;
-            let mut cursor = self.cursor(section);
-            cursor.seek_first()?;
-            let mut entries = 0;
-            while cursor.valid() {
-                entries += 1;
-                cursor.next()?;
-            }
-            if entries != section.len() {
-                let what = format!("a section of {} entries has {entries}", section.len());
-                return Err(self.damaged(section.record().blocks_at as usize, what));
-            }
-        }
-        Ok(())
     }
 
     fn section_number(&self, number: usize) -> Section<'_> {

@@ -70,25 +70,7 @@ impl<'a> Section<'a> {
         self.record.id
     }
 
-    /// The number of entries.
-    #[must_use]
-    pub fn len(&self) -> u64 {
-        self.record.entries
-    }
-
-    /// The number of different keys.
-    #[must_use]
-    pub fn distinct_keys(&self) -> u64 {
-        self.record.distinct_keys
-    }
-
-    /// The lowest birth height (of versions: height) in it.
-    #[must_use]
-    pub fn lowest_height(&self) -> Height {
-        Height(self.record.lowest_height)
-    }
-
-    /// The highest end (of versions: height; of live entries: birth height) in it.
+    /// The greatest height of a birth or an end in it.
     #[must_use]
     pub fn highest_height(&self) -> Height {
         Height(self.record.highest_height)
@@ -125,8 +107,9 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// Whether a page of the filter fits its checksum.
     #[inline]
-    fn page_passes(&self, page: usize) -> bool {
+    pub(super) fn page_passes(&self, page: usize) -> bool {
         let number = self.record.pages_before as usize + page;
         self.run.pages_checked.passes(number, || self.check_page(page))
     }
@@ -146,17 +129,6 @@ impl<'a> Section<'a> {
     /// The bytes that all keys have in common, or the first of them.
     pub(super) fn common(&self) -> Result<&'a [u8]> {
         Ok(self.index()?.common)
-    }
-
-    /// Checks every page of the filter.
-    pub(super) fn verify_filter(&self) -> Result<()> {
-        for page in 0..self.record.filter_pages() as usize {
-            if !self.page_passes(page) {
-                let at = self.record.filter_at as usize + page * filter::PAGE;
-                return Err(self.run.damaged(at, "a page of a filter does not fit its checksum"));
-            }
-        }
-        Ok(())
     }
 
     fn index(&self) -> Result<Index<'a>> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::block::{self, BlockBuilder};
 use super::directory::{self, SectionRecord};
 use super::entry::encode_births;
-use super::file::{self, Footer, HEADER};
+use super::file::{self, Footer};
 use super::marks::{self, MARK_DISTANCE, Mark};
 use super::number::shared_prefix;
 use super::section::{STEM, prefix_of};

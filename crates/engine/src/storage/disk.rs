@@ -145,7 +145,6 @@ mod locks {
 
     pub(super) struct Locks;
 
-    #[allow(clippy::cast_possible_truncation)]
     fn exclusive(byte: u64) -> io::Result<libc::flock> {
         let start = libc::off_t::try_from(byte).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
         Ok(libc::flock {

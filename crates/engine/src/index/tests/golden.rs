@@ -1,4 +1,4 @@
-//! The examples in FORMAT.md are true.
+//! The examples in docs/FORMAT.md are true.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::index::{IndexDefinition, decode_key, key_from_values};
 
 /// The cells of the table under this heading, without their backticks.
 fn rows(heading: &str) -> Vec<Vec<&'static str>> {
-    let format = include_str!("../FORMAT.md");
+    let format = include_str!("../../../../../docs/FORMAT.md");
     let table = format.lines().skip_while(|line| *line != heading).skip(2).take_while(|line| line.starts_with('|'));
     let cells =
         |line: &'static str| line.trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('`')).collect();

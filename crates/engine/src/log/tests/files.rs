@@ -25,7 +25,7 @@ fn what_is_appended_is_read_and_outlives_a_close() {
                 let body = log.read_body(*position).unwrap();
                 assert_eq!(body.content(), content);
                 assert_eq!(body.key(), format!("key {}", i + 1).as_bytes());
-                assert_eq!((body.kind(), body.place()), (VersionKind::Raw, 0));
+                assert_eq!(body.kind(), VersionKind::Raw);
                 let meta = log.frame_meta(body.frame_offset()).unwrap();
                 assert_eq!(meta.height, Height(i as u64 + 1));
                 assert_eq!(meta.time, Timestamp(1_001 + i as u64));

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::recovery::Recovery;
 use super::*;
 use crate::storage::disk::Disk;
 use crate::storage::{File, Mapping, OpenMode, Storage};

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use proptest::prelude::*;
 
 use super::memory::{Memory, open};
-use super::model::{GROUPING, Owned, at, meta, section_id, sorted, write};
+use super::model::{GROUPING, Owned, at, meta, section_id, sorted, verify, write};
 use super::reading::{entries, kinds};
 use crate::Error;
 use crate::run::{Mark, MergeRules, Run, RunWriter, SectionKind, key_hash, merge};
@@ -28,7 +28,7 @@ fn read_all(bytes: Vec<u8>, probe: &[u8]) -> crate::Result<()> {
     }
     run.find_version(GROUPING, probe, key_hash(probe), Height::MAX)?;
     merge_alone(&run)?;
-    run.verify()
+    verify(&run)
 }
 
 fn merge_alone(run: &Arc<Run>) -> crate::Result<()> {

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use proptest::prelude::*;
 
 use super::memory::Memory;
-use super::model::{GROUPING, INDEX, Owned, all, meta, sorted, write};
+use super::model::{GROUPING, INDEX, Owned, all, meta, sorted, verify, write};
 use crate::run::{Mark, MergeRules, Run, RunMeta, RunWriter, SectionId, SectionKind, merge};
 use crate::types::{Birth, GroupingId, Height, IndexId, Position, Timestamp, VersionKind};
 
@@ -161,7 +161,7 @@ fn merge_into(
     let rules = MergeRules { clears, dropped, stop: &AtomicBool::new(false) };
     let summary = merge(inputs, writer, &rules).unwrap().unwrap();
     let run = storage.run(path);
-    run.verify().unwrap();
+    verify(&run).unwrap();
     assert_eq!(summary.counts, *run.counts());
     run
 }

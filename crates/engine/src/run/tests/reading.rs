@@ -77,10 +77,13 @@ proptest! {
 
         let section = run.section(id).unwrap();
         let lowest = list.iter().map(|e| e.birth.height).min();
-        prop_assert_eq!(Some(section.lowest_height()), lowest);
+        let highest = list.iter().map(|e| e.birth.height.max(e.end)).max();
+        let record = *section.record();
+        prop_assert_eq!(Some(Height(record.lowest_height)), lowest);
+        prop_assert_eq!(Some(Height(record.highest_height)), highest);
         let mut distinct: Vec<&[u8]> = list.iter().map(|e| e.key.as_slice()).collect();
         distinct.dedup();
-        prop_assert_eq!(section.distinct_keys(), distinct.len() as u64);
+        prop_assert_eq!(record.distinct_keys, distinct.len() as u64);
         for key in distinct {
             section.prefetch(key_hash(key));
             prop_assert!(section.may_contain(key_hash(key)));
@@ -222,12 +225,11 @@ fn marks_are_thinned_and_found() {
     let run = write(&storage, "run-1", meta(1, 100), &marks, &[]);
     let marks = run.marks().unwrap();
     assert_eq!(marks.len(), 25);
-    assert!(!marks.is_empty());
     assert_eq!(marks.iter().nth(1), Some(mark(5)));
-    assert_eq!(marks.at_height(Height(0)), None);
-    assert_eq!(marks.at_height(Height(4)), Some(mark(1)));
-    assert_eq!(marks.at_time(Timestamp(50)), Some(mark(5)));
-    assert_eq!(marks.at_time(Timestamp(u64::MAX)), Some(mark(97)));
+    assert_eq!(marks.last(|mark| mark.height <= Height(0)), None);
+    assert_eq!(marks.last(|mark| mark.height <= Height(4)), Some(mark(1)));
+    assert_eq!(marks.last(|mark| mark.time <= Timestamp(50)), Some(mark(5)));
+    assert_eq!(marks.last(|_| true), Some(mark(97)));
 }
 
 #[test]
