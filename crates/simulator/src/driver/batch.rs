@@ -1,10 +1,10 @@
 //! Commits of several operations, as a transaction puts them together.
 
-use libimmuxdb::{Height, Transaction};
+use libimmuxdb::{Birth, Height, Transaction};
 
 use super::ledger::Operations;
 use super::vocabulary::GROUPINGS;
-use super::writes::{Attempt, Condition, Verdict, verdict_of_unit};
+use super::writes::{Attempt, Condition, Verdict, verdict_of_condition};
 use super::{Driver, Outcome, translate};
 use crate::model::{Content, Operation, State, UnitKey};
 
@@ -51,31 +51,41 @@ impl Staged {
         }
     }
 
-    /// The commit's operations, and what must come of them.
+    /// The commit's operations, and what must come of them: first all conditions are looked at, then whether a unique
+    /// index would have a key twice when all is done. So two units may swap their keys.
     fn operations(&self, state: &State) -> (Operations, Verdict) {
         let mut operations = Operations::new();
-        let mut draft = state.clone();
-        let mut verdict =
-            if self.cleared.is_empty() && self.changes.is_empty() { Verdict::Empty } else { Verdict::Done };
-        let birth = libimmuxdb::Birth::MAX;
+        if self.cleared.is_empty() && self.changes.is_empty() {
+            return (operations, Verdict::Empty);
+        }
+        let mut cleared = state.clone();
         for &grouping in &self.cleared {
-            if !draft.groupings.contains_key(grouping) {
+            if !cleared.groupings.contains_key(grouping) {
                 return (operations, Verdict::GroupingMissing);
             }
-            draft.apply(birth, grouping, &Operation::Clear);
+            cleared.apply(Birth::MAX, grouping, &Operation::Clear);
             operations.push((grouping.to_owned(), Operation::Clear));
         }
+        let mut after = cleared.clone();
+        let mut verdict = Verdict::Done;
         for Change { grouping, key, content, condition } in &self.changes {
-            // A height that a condition names is one of before the commit, and the draft keeps those of other units.
             if verdict == Verdict::Done {
-                verdict = verdict_of_unit(&draft, grouping, key, content.as_ref(), *condition);
+                verdict = verdict_of_condition(&cleared, grouping, key, *condition);
             }
             let operation = match content {
                 Some(content) => Operation::Put(key.clone(), content.clone()),
                 None => Operation::Delete(key.clone()),
             };
-            draft.apply(birth, grouping, &operation);
+            after.apply(Birth::MAX, grouping, &operation);
             operations.push(((*grouping).to_owned(), operation));
+        }
+        let mut forbidding = Vec::new();
+        for Change { grouping, key, content, .. } in self.changes.iter().filter(|_| verdict == Verdict::Done) {
+            let after = &after.groupings[*grouping];
+            forbidding.extend(content.iter().flat_map(|content| after.forbidding_indexes(key, content)));
+        }
+        if !forbidding.is_empty() {
+            verdict = Verdict::DuplicateKey(forbidding);
         }
         (operations, verdict)
     }

@@ -6,7 +6,7 @@ use super::ledger::Operations;
 use super::translate;
 use super::vocabulary::{self, GROUPINGS, INDEXES};
 use super::{Driver, Outcome};
-use crate::model::{self, Content, Index, IndexSpec, Operation, State, UnitKey};
+use crate::model::{Content, Index, IndexSpec, Operation, State, UnitKey};
 
 /// What must come of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -391,17 +391,23 @@ pub(super) fn verdict_of_unit(
     content: Option<&Content>,
     condition: Condition,
 ) -> Verdict {
-    let nothing = model::Grouping::default();
-    let grouping = state.groupings.get(grouping).map_or(&nothing, |grouping| grouping);
-    let height = grouping.units.get(key).map(|unit| unit.birth.height);
-    match (condition, height) {
-        (Condition::Absent, Some(height)) => return Verdict::UnitExists(height),
-        (Condition::Present, None) => return Verdict::UnitMissing,
-        (Condition::At(expected), actual) if actual != Some(expected) => return Verdict::HeightMismatch(actual),
-        _ => {}
-    }
-    let forbidding = content.map(|content| grouping.forbidding_indexes(key, content)).unwrap_or_default();
+    let verdict = verdict_of_condition(state, grouping, key, condition);
+    let (Verdict::Done, Some(content), Some(grouping)) = (&verdict, content, state.groupings.get(grouping)) else {
+        return verdict;
+    };
+    let forbidding = grouping.forbidding_indexes(key, content);
     if forbidding.is_empty() { Verdict::Done } else { Verdict::DuplicateKey(forbidding) }
+}
+
+/// What must come of a write because of its condition.
+pub(super) fn verdict_of_condition(state: &State, grouping: &str, key: &UnitKey, condition: Condition) -> Verdict {
+    let unit = state.groupings.get(grouping).and_then(|grouping| grouping.units.get(key));
+    match (condition, unit.map(|unit| unit.birth.height)) {
+        (Condition::Absent, Some(height)) => Verdict::UnitExists(height),
+        (Condition::Present, None) => Verdict::UnitMissing,
+        (Condition::At(expected), actual) if actual != Some(expected) => Verdict::HeightMismatch(actual),
+        _ => Verdict::Done,
+    }
 }
 
 fn verdict_of_index(state: &State, grouping: &str, name: &str, spec: &IndexSpec) -> Verdict {
