@@ -89,6 +89,14 @@ pub enum Effect {
     StopAfter,
 }
 
+impl Effect {
+    /// Whether everything stops.
+    #[must_use]
+    pub fn stops(self) -> bool {
+        matches!(self, Effect::StopBefore | Effect::StopAmid | Effect::StopAfter)
+    }
+}
+
 /// A fault that waits for its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -152,7 +160,7 @@ impl Faults {
         });
         if let Some(effect) = met {
             *self.fired.entry((effect, call)).or_default() += 1;
-            self.stopped |= matches!(effect, Effect::StopBefore | Effect::StopAmid | Effect::StopAfter);
+            self.stopped |= effect.stops();
         }
         met
     }

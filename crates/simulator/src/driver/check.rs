@@ -3,7 +3,7 @@
 use libimmuxdb::{Height, VersionKind};
 
 use super::listing::Listing;
-use super::reads::all_groupings;
+use super::vocabulary::GROUPINGS;
 use super::{Driver, Outcome};
 use crate::model::UnitKey;
 
@@ -29,7 +29,7 @@ impl Driver {
     /// Compares all orderings of all groupings at a height, in both directions.
     fn check_height(&mut self, at: Height) -> Outcome {
         let snapshot = self.snapshot_at(at)?;
-        for name in all_groupings() {
+        for name in GROUPINGS {
             let newest = self.ledger.model.newest().groupings.get(name);
             let indexes: Vec<_> = newest.map(|grouping| grouping.indexes.keys().cloned().collect()).unwrap_or_default();
             let listings = std::iter::once(Listing::units()).chain(indexes.iter().map(|index| Listing::index(index)));
@@ -43,7 +43,7 @@ impl Driver {
 
     /// Compares the versions of some units: of all that exist, now and then.
     fn check_history(&mut self) -> Outcome {
-        for name in all_groupings() {
+        for name in GROUPINGS {
             let units = self.ledger.model.newest().groupings.get(name).map(|grouping| &grouping.units);
             let keys: Vec<_> = units.map(|units| units.keys().cloned().collect()).unwrap_or_default();
             let percent = if self.random.chance(10) { 100 } else { 10 };

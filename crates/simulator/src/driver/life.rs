@@ -10,6 +10,8 @@ pub(super) enum End {
     Close,
     /// Everything stops between two operations.
     Crash(CrashKind),
+    /// The process that writes is killed; those that read go on.
+    Kill,
 }
 
 /// What befalls the device in between.
@@ -35,46 +37,58 @@ pub(super) struct Life {
 }
 
 impl Life {
-    /// Draws a plan. `number` counts lives: it walks through all sync points, one by one, before and after.
+    /// Draws a plan. `number` counts lives: it walks through all sync points, one by one, before, in and after.
     pub fn draw(random: &mut Random, number: u64) -> Life {
         let misfortune = match random.below(20) {
-            0..10 => Misfortune::Fault(stop(random, number)),
-            10..12 => {
-                Misfortune::Fault(Fault { target: target(random), after: random.below(60), effect: Effect::IoError })
-            }
-            12 => {
-                Misfortune::Fault(Fault { target: Target::Changes, after: random.below(60), effect: Effect::NoSpace })
-            }
-            13 => Misfortune::Full(random.below(20_000)),
+            0..6 => Misfortune::Fault(stop_at_sync(number)),
+            6..11 => Misfortune::Fault(Fault { target: target(random), after: soon(random), effect: stop(random) }),
+            11..13 => Misfortune::Fault(Fault { target: target(random), after: soon(random), effect: Effect::IoError }),
+            13 => Misfortune::Fault(Fault { target: Target::Changes, after: soon(random), effect: Effect::NoSpace }),
+            14 => Misfortune::Full(random.below(20_000)),
             _ => Misfortune::None,
         };
-        let end = if random.chance(35) { End::Close } else { End::Crash(crash_kind(random)) };
-        let opening = random.chance(15).then(|| {
-            let stop = stop_effect(random);
+        let stops = matches!(misfortune, Misfortune::Fault(Fault { effect, .. }) if effect.stops());
+        let end = match random.below(20) {
+            0..7 => End::Close,
+            7..9 => End::Kill,
+            _ => End::Crash(crash_kind(random)),
+        };
+        let opening = random.chance(20).then(|| {
+            let stop = stop(random);
             let effect = random.weighted(&[(3, Effect::IoError), (1, Effect::NoSpace), (12, stop)]);
-            Fault { target: target(random), after: random.below(30), effect }
+            Fault { target: target(random), after: soon(random), effect }
         });
-        Life { operations: random.between(1, 40), opening, misfortune, end }
+        // What is to be stopped lasts until then.
+        let operations = if stops { LONG_LIFE } else { random.between(1, 40) };
+        Life { operations, opening, misfortune, end }
     }
 }
+
+/// The most operations of a life.
+const LONG_LIFE: u64 = 60;
+/// The syncs at which lives are stopped, one after the other.
+const SYNCS: u64 = 20;
 
 /// What stops when something does.
 pub(super) fn crash_kind(random: &mut Random) -> CrashKind {
     random.weighted(&[(2, CrashKind::Process), (3, CrashKind::Machine)])
 }
 
-/// A stop: mostly at a sync, the n-th of the n-th life.
-fn stop(random: &mut Random, number: u64) -> Fault {
-    if random.chance(60) {
-        const SYNCS: u64 = 24;
-        let effect = *random.pick(&[Effect::StopBefore, Effect::StopAmid, Effect::StopAfter]);
-        return Fault { target: Target::Syncs, after: number % SYNCS, effect };
-    }
-    Fault { target: target(random), after: random.below(100), effect: stop_effect(random) }
+/// A stop at the n-th sync; before, in, or after it.
+fn stop_at_sync(number: u64) -> Fault {
+    let effects = [Effect::StopBefore, Effect::StopAmid, Effect::StopAfter];
+    let effect = effects[(number / SYNCS) as usize % effects.len()];
+    Fault { target: Target::Syncs, after: number % SYNCS, effect }
 }
 
-fn stop_effect(random: &mut Random) -> Effect {
+fn stop(random: &mut Random) -> Effect {
     *random.pick(&[Effect::StopBefore, Effect::StopAmid, Effect::StopAmid, Effect::StopAfter])
+}
+
+/// A number of calls: mostly few.
+fn soon(random: &mut Random) -> u64 {
+    let most = 1 + random.below(50);
+    random.below(most)
 }
 
 fn target(random: &mut Random) -> Target {

@@ -41,6 +41,7 @@ pub use coverage::Coverage;
 
 use self::ledger::Ledger;
 use self::life::{End, Life, Misfortune};
+use self::processes::Reader;
 use self::reads::Held;
 use self::session::Session;
 use self::tampering::Copies;
@@ -100,6 +101,7 @@ struct Driver {
     ledger: Ledger,
     session: Option<Session>,
     held: Held,
+    reader: Option<Reader>,
     copies: Copies,
     memory_limit: usize,
     operations: u64,
@@ -126,6 +128,7 @@ impl Driver {
             ledger: Ledger::default(),
             session: None,
             held: Held::default(),
+            reader: None,
             copies: Copies::default(),
             memory_limit,
             operations: 0,
@@ -175,6 +178,7 @@ impl Driver {
             _ if cause => self.crash_at_random(),
             End::Close => self.close()?,
             End::Crash(kind) => self.crash(kind),
+            End::Kill => self.kill(),
         }
         self.disk.set_quota(None);
         self.tamper()
@@ -191,6 +195,20 @@ impl Driver {
         self.crash(kind);
     }
 
+    /// The process that writes is killed.
+    fn kill(&mut self) {
+        self.say(|| "-- kill the writer".to_owned());
+        self.crashes += 1;
+        self.coverage.count("crash: the writer alone");
+        self.disk.clear_faults();
+        if let Some(session) = &self.session {
+            self.disk.kill(&session.process);
+        }
+        self.ledger.crashed(CrashKind::Process);
+        self.held = Held::default();
+        self.session = None;
+    }
+
     /// Everything stops, and starts again.
     fn crash(&mut self, kind: CrashKind) {
         self.say(|| format!("-- crash: {kind:?}"));
@@ -199,8 +217,9 @@ impl Driver {
         self.disk.crash(kind);
         self.world.crash(kind);
         self.ledger.crashed(kind);
-        // What the dead process still does as its memory is taken apart reaches no disk.
+        // What the dead processes still do as their memory is taken apart reaches no disk.
         self.held = Held::default();
+        self.reader = None;
         self.session = None;
     }
 

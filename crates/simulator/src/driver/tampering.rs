@@ -48,6 +48,10 @@ impl Driver {
 
     fn tampered(&mut self, what: impl Into<String>) {
         let what = what.into();
+        // Nobody may be reading meanwhile.
+        if let Some(reader) = self.reader.take() {
+            reader.end(&self.disk);
+        }
         self.say(|| format!("-- tampering: {what}"));
         self.coverage.count(format!("tampering: {what}"));
     }
