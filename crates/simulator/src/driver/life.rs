@@ -38,7 +38,8 @@ pub(super) struct Life {
 
 impl Life {
     /// Draws a plan. `number` counts lives: it walks through all sync points, one by one, before, in and after.
-    pub fn draw(random: &mut Random, number: u64) -> Life {
+    /// `is_first`: the store is yet to be made.
+    pub fn draw(random: &mut Random, number: u64, is_first: bool) -> Life {
         let misfortune = match random.below(20) {
             0..6 => Misfortune::Fault(stop_at_sync(number)),
             6..11 => Misfortune::Fault(Fault { target: target(random), after: soon(random), effect: stop(random) }),
@@ -53,7 +54,7 @@ impl Life {
             7..9 => End::Kill,
             _ => End::Crash(crash_kind(random)),
         };
-        let opening = random.chance(20).then(|| {
+        let opening = random.chance(if is_first { 70 } else { 20 }).then(|| {
             let stop = stop(random);
             let effect = random.weighted(&[(3, Effect::IoError), (1, Effect::NoSpace), (12, stop)]);
             Fault { target: target(random), after: soon(random), effect }

@@ -37,6 +37,8 @@ mod writes;
 use std::fmt;
 use std::sync::Arc;
 
+use libimmuxdb::Height;
+
 pub use coverage::Coverage;
 
 use self::ledger::Ledger;
@@ -157,7 +159,7 @@ impl Driver {
 
     /// One life.
     fn live(&mut self) -> Outcome {
-        let life = Life::draw(&mut self.random, self.lives);
+        let life = Life::draw(&mut self.random, self.lives, self.ledger.model.height() == Height::ZERO);
         self.lives += 1;
         self.say(|| format!("== life {}: {life:?}", self.lives));
         self.open(life.opening)?;

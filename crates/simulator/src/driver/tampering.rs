@@ -35,8 +35,9 @@ impl Driver {
     pub(super) fn tamper(&mut self) -> Outcome {
         type Kind = fn(&mut Driver) -> Outcome;
         let kind: Kind = self.random.weighted(&[
-            (70, (|_| Ok(())) as Kind),
+            (68, (|_| Ok(())) as Kind),
             (10, Driver::take_copy),
+            (2, Driver::remove_store),
             (5, Driver::remove_index),
             (5, Driver::remove_index_file),
             (4, Driver::damage_index_file),
@@ -72,6 +73,15 @@ impl Driver {
         }
         let index = self.disk.save(&index()).ok();
         self.copies.taken.push(Copy { log, index, model: self.ledger.model.clone() });
+        Ok(())
+    }
+
+    /// Begins anew: the making of a store, too, can be interrupted.
+    fn remove_store(&mut self) -> Outcome {
+        self.tampered("the store is removed");
+        self.replace(Path::new(ROOT), None)?;
+        self.ledger.replaced(Model::default());
+        self.copies = Copies::default();
         Ok(())
     }
 

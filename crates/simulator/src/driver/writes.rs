@@ -242,7 +242,7 @@ impl Driver {
             let height = grouping.create_index(index, definition, &mut |_| {})?;
             Ok(Committed { height, duplicates: false })
         })?;
-        let is_unfilled = grouping.index(index).is_ok_and(|info| !info.ready);
+        let is_unfilled = grouping.index(index).is_ok_and(|info| !info.ready) && !self.disk.stopped();
         if let Some(session) = self.session.as_mut().filter(|_| is_unfilled) {
             self.coverage.count("an index is left unfilled");
             session.has_unfilled_index = true;
