@@ -141,11 +141,14 @@ pub enum Error {
 }
 
 impl Error {
-    /// An I/O error with the path it concerns; a full device becomes [`Error::NoSpace`].
+    /// An I/O error with the path it concerns; a full device, quota or limit of a file's size
+    /// becomes [`Error::NoSpace`].
     pub fn io(path: impl Into<PathBuf>, source: io::Error) -> Error {
         let path = path.into();
         match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Error::NoSpace { path },
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                Error::NoSpace { path }
+            }
             _ => Error::Io { path, source },
         }
     }

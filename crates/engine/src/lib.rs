@@ -48,6 +48,7 @@ pub mod index;
 pub mod limits;
 mod log;
 mod options;
+mod prefetch;
 mod run;
 mod scan;
 mod snapshot;

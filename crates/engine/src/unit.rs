@@ -66,7 +66,7 @@ pub struct Committed {
 pub struct WriteOptions {
     /// The promise to keep before returning; `None` for the store's default.
     pub durability: Option<Durability>,
-    /// Whether to find out if a duplicate of an index key came to be.
+    /// Whether to find out if a duplicate of an index key came to be. An index that is still being filled is not asked.
     pub report_duplicates: bool,
 }
 

@@ -10,6 +10,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod script;
+mod support;
 
 use std::path::{Path, PathBuf};
 

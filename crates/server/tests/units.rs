@@ -125,7 +125,7 @@ fn conditions() {
     place.prints(&["put", "g", "k", "2", "--if-height", "1"]);
     assert_eq!(
         place.fails(1, &["put", "g", "k", "3", "--if-height", "1"]),
-        "error: the unit is at height 2, not at the expected height 1\n help: read it again with `immuxdb get --json`, and decide anew\n"
+        "error: the unit is at height 2, and height 1 was expected\n help: read it again with `immuxdb get --json`, and decide anew\n"
     );
     assert_eq!(place.fails(3, &["delete", "g", "other"]).lines().next(), Some("error: there is no unit other in g"));
     assert_eq!(place.fails(3, &["history", "g", "other"]).lines().next(), Some("error: there is no unit other in g"));

@@ -39,6 +39,8 @@ struct Work {
     stop: bool,
     /// There is no space for a run.
     full: Option<Error>,
+    /// There is no space for a merged run. That stops no writer.
+    full_for_merge: Option<Error>,
     /// Why the background has given up.
     failed: Option<String>,
 }
@@ -109,7 +111,7 @@ impl BackgroundState {
             if let Some(failure) = &work.failed {
                 return Err(Error::Poisoned(failure.clone()));
             }
-            if let Some(Error::NoSpace { path }) = &work.full {
+            if let Some(Error::NoSpace { path }) = work.full.as_ref().or(work.full_for_merge.as_ref()) {
                 return Err(Error::NoSpace { path: path.clone() });
             }
             if work.stop || (work.frozen == 0 && work.busy == 0 && work.merged) {
@@ -164,13 +166,13 @@ impl BackgroundState {
     }
 
     /// One step ended. After a full disk the next one waits a little.
-    fn step_ended(&self, outcome: Result<()>) {
+    fn step_ended(&self, full_of: fn(&mut Work) -> &mut Option<Error>, outcome: Result<()>) {
         let mut work = self.work.lock();
         work.busy -= 1;
         let full = matches!(outcome, Err(Error::NoSpace { .. }));
         match outcome {
-            Ok(()) => work.full = None,
-            Err(error) if full => work.full = Some(error),
+            Ok(()) => *full_of(&mut work) = None,
+            Err(error) if full => *full_of(&mut work) = Some(error),
             Err(error) => work.failed = Some(error.to_string()),
         }
         self.changed.notify_all();
@@ -187,7 +189,7 @@ fn flush_loop(shared: &Shared) {
         let outcome = shared.flush_oldest().map(|_| ());
         let cost = (began.elapsed().as_nanos() as u64).saturating_mul(1024) / log_bytes.max(1);
         state.flush_cost.store(cost, Atomic::Relaxed);
-        state.step_ended(outcome);
+        state.step_ended(|work| &mut work.full, outcome);
     }
 }
 
@@ -201,6 +203,6 @@ fn merge_loop(shared: &Shared) {
             let mut work = state.work.lock();
             work.merged = work.runs == shared.view().runs.len() && !(under_load && work.frozen == 0);
         }
-        state.step_ended(outcome.map(|_| ()));
+        state.step_ended(|work| &mut work.full_for_merge, outcome.map(|_| ()));
     }
 }

@@ -13,7 +13,7 @@
 //! To place an index entry nothing is read: its birth is the commit's height. What is read is the unit's current version
 //! (to know its old keys), and a count or filter for each key value when uniqueness or duplicates are asked about.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering as Atomic;
@@ -182,6 +182,8 @@ impl Shared {
         if let Some(why) = &writer.closed {
             return Err(Error::ReadOnly(why.clone()));
         }
+        // Before the commit: once it has happened, nothing may make it look undone.
+        self.flush_if_alone()?;
         if report_duplicates {
             self.count_all_key_values();
         }
@@ -216,7 +218,6 @@ impl Shared {
         }
         if self.is_full(&view.active) {
             self.freeze(end);
-            self.flush_if_alone()?;
         }
         Ok((Committed { height, duplicates }, (end.offset - before) as usize))
     }
@@ -377,51 +378,67 @@ impl Shared {
         let Some(grouping) = &prepared.grouping else {
             unreachable!("each operation was checked, and has its grouping");
         };
-        let asked =
-            |id: &IndexId| grouping.index_by_id(*id).filter(|index| index.definition.unique || report_duplicates);
-        let keys = || prepared.changes.lives.iter().map(|(id, at)| (id, prepared.new.get(*at).1));
-        for (id, key) in keys() {
-            if asked(id).is_some() {
-                view.prefetch(grouping.id, *id, key);
+        // An index that is being filled does not know all key values; a unique one lets no commit in before it does.
+        let asked = |id: IndexId| {
+            let index = grouping.index_by_id(id)?;
+            (index.filled && (index.definition.unique || report_duplicates)).then_some(index)
+        };
+        let keys = || {
+            let lives = prepared.changes.lives.iter().zip(&prepared.changes.hashes);
+            lives.filter_map(|((id, at), hash)| Some((asked(*id)?, prepared.new.get(*at).1, *hash)))
+        };
+        let duplicates = Cell::new(false);
+        let found = |index: &IndexEntry| {
+            if index.definition.unique {
+                return Err(Error::DuplicateKey { index: index.name.clone() });
+            }
+            duplicates.set(true);
+            Ok(())
+        };
+        // One duplicate is enough to report; unique indexes must be asked all the same.
+        let settled = |index: &IndexEntry| duplicates.get() && !index.definition.unique;
+        let mut unsure: Vec<(&IndexEntry, &[u8])> = Vec::new();
+        {
+            let known = view.known_keys();
+            for (nth, (index, key, hash)) in keys().enumerate() {
+                if settled(index) {
+                    continue;
+                }
+                if nth == 1 {
+                    keys().for_each(|(index, _, hash)| known.prefetch(grouping.id, index.id, hash));
+                }
+                if pending.has(index.id, key) {
+                    found(index)?;
+                    continue;
+                }
+                if pending.cleared.contains(&grouping.id) {
+                    continue;
+                }
+                match known.has_entry(grouping, index, (key, hash), before)? {
+                    Some(false) => {}
+                    Some(true) if pending.kills.is_empty() => found(index)?,
+                    _ => unsure.push((index, key)),
+                }
             }
         }
-        let mut duplicates = false;
-        for (id, key) in keys() {
-            let Some(index) = asked(id).filter(|index| index.definition.unique || !duplicates) else {
-                continue;
-            };
-            if self.has_entry(grouping, index, key, before, view, pending)? {
-                if index.definition.unique {
-                    return Err(Error::DuplicateKey { index: index.name.clone() });
-                }
-                duplicates = true;
+        for (index, key) in unsure {
+            if !settled(index) && self.has_living_entry(grouping, index, key, before, pending)? {
+                found(index)?;
             }
         }
         pending.add_lives(prepared);
-        Ok(duplicates)
+        Ok(duplicates.get())
     }
 
-    /// Whether some unit has the key value, with what this commit did so far.
-    fn has_entry(
+    /// Whether some unit has the key value, and no operation of this commit takes it away.
+    fn has_living_entry(
         self: &Arc<Self>,
         grouping: &Arc<GroupingEntry>,
         index: &IndexEntry,
         key: &[u8],
         at: Height,
-        view: &View,
         pending: &Pending,
     ) -> Result<bool> {
-        if !pending.lives.is_empty() && pending.lives.contains(&(index.id, key.to_vec())) {
-            return Ok(true);
-        }
-        if pending.cleared.contains(&grouping.id) {
-            return Ok(false);
-        }
-        if pending.kills.is_empty()
-            && let Some(answer) = view.has_entry(grouping, index, key, at)?
-        {
-            return Ok(answer);
-        }
         let mut scan = IndexScan::new(self, Arc::clone(grouping), index.id, at, Range::of_key(key))?;
         while scan.next()? {
             let entry = scan.entry();
@@ -552,6 +569,11 @@ impl Pending {
         Pending { many, defined: Vec::new(), cleared: HashSet::new(), lives: HashSet::new(), kills: HashSet::new() }
     }
 
+    /// Whether an earlier operation gives a unit this key value.
+    fn has(&self, index: IndexId, key: &[u8]) -> bool {
+        !self.lives.is_empty() && self.lives.contains(&(index, key.to_vec()))
+    }
+
     fn add_kills(&mut self, prepared: &Prepared) {
         for (index, at, birth) in prepared.changes.kills.iter().filter(|_| self.many) {
             self.kills.insert((*index, prepared.old.get(*at).1.to_vec(), *birth));
@@ -610,12 +632,12 @@ pub(crate) fn apply_version(
             existence.ended(*index, hash_of(key), born.height >= delta.start() && born.height > since);
         }
     }
-    for (index, at) in &changes.lives {
+    for ((index, at), hash) in changes.lives.iter().zip(&changes.hashes) {
         let key = new.get(*at).1;
         adding.live(grouping, *index, key, birth, id);
         dead.born(grouping, *index, key, birth);
         if counted(*index) {
-            existence.born(*index, hash_of(key));
+            existence.born(*index, *hash);
         }
     }
 }

@@ -9,6 +9,7 @@
 //!
 //! A commit and the replay of its frame both go through here, and so come to the same index.
 
+use super::view::hash_of;
 use crate::index::KeySet;
 use crate::types::{Birth, IndexId};
 
@@ -20,6 +21,8 @@ pub(crate) struct Changes {
     pub(crate) births: Vec<(IndexId, Birth)>,
     /// Entries that are born, as places in the new key set.
     pub(crate) lives: Vec<(IndexId, usize)>,
+    /// The hashes of their keys.
+    pub(crate) hashes: Vec<u64>,
     /// Entries that end, as places in the old key set.
     pub(crate) kills: Vec<(IndexId, usize, Birth)>,
 }
@@ -37,6 +40,7 @@ impl Changes {
     pub(crate) fn clear(&mut self) {
         self.births.clear();
         self.lives.clear();
+        self.hashes.clear();
         self.kills.clear();
     }
 
@@ -54,7 +58,7 @@ impl Changes {
             for at in 0..new.len() {
                 let (index, _) = new.get(at);
                 if maintained(index) {
-                    self.lives.push((index, at));
+                    self.live(index, new, at);
                 }
             }
             return;
@@ -77,6 +81,11 @@ impl Changes {
         }
     }
 
+    fn live(&mut self, index: IndexId, new: &KeySet, at: usize) {
+        self.lives.push((index, at));
+        self.hashes.push(hash_of(new.get(at).1));
+    }
+
     /// Joins the keys of one index, which both sets hold in order.
     fn derive_index(
         &mut self,
@@ -93,7 +102,7 @@ impl Changes {
             let old_key = old.keys.get(at).1;
             let old_birth = birth_of(old, index, nth);
             while !in_new.is_empty() && new.get(in_new.start).1 < old_key {
-                self.lives.push((index, in_new.start));
+                self.live(index, new, in_new.start);
                 self.births.push((index, birth));
                 in_new.start += 1;
             }
@@ -106,7 +115,7 @@ impl Changes {
             }
         }
         for at in in_new {
-            self.lives.push((index, at));
+            self.live(index, new, at);
             self.births.push((index, birth));
         }
         if !kept {

@@ -14,10 +14,12 @@ use std::sync::Arc;
 use super::Shared;
 use super::catalog::{GroupingEntry, IndexEntry};
 use super::commit::{Step, Writer};
-use super::index_scan::IndexScan;
 use super::maintain::NumberedRun;
+use super::merged::{Merged, Start};
 use super::range::Range;
 use super::unit_scan::UnitScan;
+use super::view::View;
+use crate::delta::Delta;
 use crate::error::{Error, Result};
 use crate::index::{IndexDefinition, KeyExtractor, KeySet};
 use crate::log::{Log, LogPoint};
@@ -91,7 +93,7 @@ impl Shared {
         if definition.unique {
             let mut writer = self.writer.lock();
             let since = self.define_index(&mut writer, grouping, name, definition)?;
-            let filled = self.fill_index(grouping, name, progress).and_then(|()| self.check_unique(grouping, name));
+            let filled = self.fill_index(grouping, name, progress);
             if let Err(error) = filled {
                 self.commit_locked(&mut writer, &[Step::DropIndex { grouping, name }], WriteOptions::default())?;
                 return Err(error);
@@ -121,12 +123,20 @@ impl Shared {
         Ok(committed.height)
     }
 
-    /// Fills the indexes whose filling was interrupted.
+    /// Fills the indexes whose filling was interrupted. A unique one over duplicates, which nobody was told of yet, is
+    /// dropped.
     pub(crate) fn fill_unfilled(self: &Arc<Self>) -> Result<()> {
         let groupings = self.catalog.read().groupings().to_vec();
         for grouping in groupings {
             for index in grouping.indexes.iter().filter(|index| index.dropped.is_none() && !index.filled) {
-                self.fill_index(&grouping.name, &index.name, &mut |_| {})?;
+                match self.fill_index(&grouping.name, &index.name, &mut |_| {}) {
+                    // Its creation was interrupted before it could be refused.
+                    Err(Error::DuplicateKey { .. }) => {
+                        let step = Step::DropIndex { grouping: &grouping.name, name: &index.name };
+                        self.commit(&[step], None, WriteOptions::default())?;
+                    }
+                    outcome => outcome?,
+                }
             }
         }
         Ok(())
@@ -139,6 +149,15 @@ impl Shared {
         let index =
             index.ok_or_else(|| Error::IndexMissing { grouping: grouping.to_owned(), index: name.to_owned() })?;
         let written = self.write_entries(&entry, &index, progress)?;
+        if index.definition.unique
+            && let Err(error) = self.check_unique(&entry, &index, &written)
+        {
+            for numbered in &written {
+                // What stays is removed when the chain is opened next.
+                let _ = self.options.storage.remove(numbered.run.path());
+            }
+            return Err(error);
+        }
         self.install(
             |runs| {
                 let known_later = |numbered: &NumberedRun| numbered.run.meta().end > index.since;
@@ -174,7 +193,7 @@ impl Shared {
             if portion.bytes() >= self.options.delta_bytes() {
                 written.push(self.write_portion(grouping, index, &mut portion)?);
             }
-            if done.units % REPORT_EVERY == 0 {
+            if done.units.is_multiple_of(REPORT_EVERY) {
                 progress(done);
             }
         }
@@ -232,20 +251,22 @@ impl Shared {
         Err(Error::HeightUnknown { asked: height, newest: self.visible() })
     }
 
-    /// Refuses a unique index over units of which two have one key value.
-    fn check_unique(self: &Arc<Self>, grouping: &str, name: &str) -> Result<()> {
-        let entry = self.catalog.read().grouping(grouping);
-        let entry = entry.ok_or_else(|| Error::GroupingMissing(grouping.to_owned()))?;
-        let Some(index) = entry.index(name) else {
-            return Ok(());
-        };
-        let mut scan = IndexScan::new(self, Arc::clone(&entry), index.id, index.since, Range::all())?;
+    /// Refuses a unique index if two of the entries that it would have are of one key value.
+    fn check_unique(&self, grouping: &GroupingEntry, index: &IndexEntry, written: &[NumberedRun]) -> Result<()> {
+        let runs = written.iter().map(|numbered| Arc::clone(&numbered.run)).collect();
+        let active = Arc::new(Delta::new(index.since.next(), 0, false));
+        let alone = View { active, frozen: Vec::new(), runs };
+        let mut entries = Merged::index(&alone, grouping.id, index.id, index.since, Height::ZERO, false);
+        entries.start(Start::First)?;
         let mut last: Option<Vec<u8>> = None;
-        while scan.next()? {
-            if last.as_deref() == Some(&scan.entry().key) {
-                return Err(Error::DuplicateKey { index: name.to_owned() });
+        while let Some(entry) = entries.top() {
+            if last.as_deref() == Some(entry.key()) {
+                return Err(Error::DuplicateKey { index: index.name.clone() });
             }
-            last = Some(scan.entry().key.clone());
+            let room = last.get_or_insert_default();
+            room.clear();
+            room.extend_from_slice(entry.key());
+            entries.advance()?;
         }
         Ok(())
     }

@@ -24,7 +24,10 @@ pub(crate) fn write_delta(
         };
         if index == IndexId::UNITS {
             write_versions(delta, writer, id, &ordering)?;
-        } else if grouping.index_by_id(index).is_some_and(|index| index.dropped.is_none()) {
+        } else if grouping
+            .index_by_id(index)
+            .is_some_and(|index| index.dropped.is_none_or(|dropped| dropped > delta.end()))
+        {
             write_index(delta, writer, &grouping, index, &ordering)?;
         }
     }
@@ -35,13 +38,25 @@ fn write_versions(delta: &Delta, writer: &mut RunWriter, grouping: GroupingId, o
     let piece = ordering.whole();
     writer.begin_section(SectionId::versions(grouping))?;
     for at in 0..piece.len() {
+        prefetch_version(delta, &piece, at + LOOK_AHEAD);
         let What::Live(id) = piece.event(at).what() else {
             unreachable!("the units' ordering has no kills");
         };
         let version = delta.versions().get(id);
-        writer.push_version(version.key(), version.birth, version.kind, version.position, version.births())?;
+        writer.push_version(version.key(), version.birth(), version.kind, version.position, version.births())?;
     }
     Ok(())
+}
+
+/// Events between asking for a version and reading it: key order leads all over the table of versions.
+const LOOK_AHEAD: usize = 12;
+
+fn prefetch_version(delta: &Delta, piece: &Piece, at: usize) {
+    if at < piece.len()
+        && let What::Live(id) = piece.event(at).what()
+    {
+        delta.versions().prefetch(id);
+    }
 }
 
 /// How an entry left the delta.
@@ -103,6 +118,7 @@ fn write_index(
 
     writer.begin_section(SectionId::live(grouping.id, index))?;
     for (at, outcome) in outcomes() {
+        prefetch_version(delta, &piece, at + LOOK_AHEAD);
         match outcome {
             Outcome::Kill(_) => kills += 1,
             Outcome::Past(_) => past += 1,
@@ -112,7 +128,7 @@ fn write_index(
                     unreachable!("a live entry has a version");
                 };
                 let newest = delta.versions().newest_of(id);
-                writer.push_live(piece.key(at), event.birth(), newest.key(), newest.birth, newest.position)?;
+                writer.push_live(piece.key(at), event.birth(), newest.key(), newest.birth(), newest.position)?;
             }
         }
     }
@@ -133,7 +149,14 @@ fn write_index(
                     unreachable!("an entry that was born has a version");
                 };
                 let version = delta.versions().get(id);
-                writer.push_past(piece.key(at), event.birth(), end, version.key(), version.birth, version.position)?;
+                writer.push_past(
+                    piece.key(at),
+                    event.birth(),
+                    end,
+                    version.key(),
+                    version.birth(),
+                    version.position,
+                )?;
             }
         }
     }

@@ -11,22 +11,25 @@ use super::open::load_derived;
 use super::view::View;
 use crate::delta::Delta;
 use crate::error::Result;
+use crate::log::Log;
 
 impl Shared {
     /// Takes in what was committed since the last call.
     pub(crate) fn follow(&self) -> Result<()> {
         let mut followed = self.followed.lock();
-        let end = self.log.follow(*followed, &mut |frame| {
+        let read = self.log.follow(*followed, &mut |frame| {
             self.replay(frame)?;
             if self.is_full(&self.view().active) {
                 self.freeze(frame.end());
                 self.take_up_manifest()?;
             }
             Ok(())
-        })?;
+        });
+        // Also what was read before damage.
+        let end = self.log.newest();
         *followed = end;
         self.publish(end.height);
-        Ok(())
+        read.map(|_| ())
     }
 
     /// Uses the runs that the writer has put in force.

@@ -150,7 +150,7 @@ impl Chain {
     /// # Errors
     /// [`Error::Damaged`], [`Error::Io`].
     pub fn refresh(&self) -> Result<Height> {
-        if matches!(self.shared.access, Access::Follow) {
+        if matches!(self.shared.access, Access::Follow) && self.shared.recovery.damage.is_none() {
             self.shared.follow()?;
         }
         Ok(self.height())

@@ -41,6 +41,9 @@ pub(crate) struct NumberedRun {
     pub(crate) run: Arc<Run>,
 }
 
+/// The clears of each grouping, ascending, and the indexes that were dropped.
+type ClearsAndDrops = (BTreeMap<GroupingId, Vec<Height>>, BTreeSet<(GroupingId, IndexId)>);
+
 impl Shared {
     /// The log bytes of the delta that is next to be written.
     pub(crate) fn oldest_frozen_log_bytes(&self) -> u64 {
@@ -123,7 +126,12 @@ impl Shared {
             unreachable!("only a merge is given up");
         };
         self.install(
-            |runs| runs.push(written.clone()),
+            |runs| {
+                // Entries of an index that was defined later belong behind it.
+                let is_later = |run: &&NumberedRun| run.run.meta().is_empty_stretch() && run.run.meta().end >= meta.end;
+                let later = runs.iter().rev().take_while(is_later).count();
+                runs.insert(runs.len() - later, written.clone());
+            },
             |view| {
                 let written_off = view.frozen.pop();
                 assert!(written_off.is_some_and(|frozen| Arc::ptr_eq(&frozen, &delta)), "the oldest delta was written");
@@ -137,6 +145,9 @@ impl Shared {
     pub(crate) fn merge_some(&self, under_load: bool) -> Result<bool> {
         let _one_at_a_time = self.merging.lock();
         let before: Vec<NumberedRun> = self.runs.lock().in_force.clone();
+        if self.remove_damaged_runs() {
+            return Ok(false);
+        }
         let sizes: Vec<RunSize> = before
             .iter()
             .map(|numbered| RunSize {
@@ -145,16 +156,26 @@ impl Shared {
                 entries: numbered.run.counts().total(),
             })
             .collect();
-        let Some(chosen) = choose_merge(&sizes, under_load) else {
+        let Some(mut chosen) = choose_merge(&sizes, under_load) else {
             return Ok(false);
         };
+        // The entries of a new index must end up in a run whose stretch has the height of its definition.
+        while !chosen.is_empty() && before[chosen.end - 1].run.meta().is_empty_stretch() {
+            chosen.end -= 1;
+        }
+        if chosen.len() < 2 {
+            return Ok(false);
+        }
         let inputs: Vec<Arc<Run>> = before[chosen.clone()].iter().map(|numbered| Arc::clone(&numbered.run)).collect();
         let numbers: Vec<u64> = before[chosen].iter().map(|numbered| numbered.number).collect();
         let meta = RunMeta::union(inputs.iter().map(|run| run.meta()));
-        let (clears, dropped) = self.clears_and_drops();
+        let (clears, dropped) = self.clears_and_drops(meta.end);
         let rules = MergeRules { clears: &clears, dropped: &dropped, stop: self.background.stop_merge() };
-        let Some(written) = self.write_run(meta, |writer| merge(&inputs, writer, &rules))? else {
-            return Ok(false);
+        let written = match self.write_run(meta, |writer| merge(&inputs, writer, &rules)) {
+            Ok(Some(written)) => written,
+            Ok(None) => return Ok(false),
+            Err(Error::Damaged { .. }) if self.remove_damaged_runs() => return Ok(false),
+            Err(error) => return Err(error),
         };
         self.install(
             |runs| {
@@ -175,14 +196,29 @@ impl Shared {
         Ok(true)
     }
 
-    fn clears_and_drops(&self) -> (BTreeMap<GroupingId, Vec<Height>>, BTreeSet<(GroupingId, IndexId)>) {
+    /// Removes the files of runs in which damage was met, so that the next opening makes them again from the log; tells
+    /// whether there are any. Until then what is whole of them is read on, and nothing is merged.
+    pub(crate) fn remove_damaged_runs(&self) -> bool {
+        let runs = self.runs.lock();
+        let mut any = false;
+        for damaged in runs.in_force.iter().filter(|numbered| numbered.run.is_damaged()) {
+            any = true;
+            // It may be gone already; if it can't be removed, the damage will be met again.
+            let _ = self.options.storage.remove(damaged.run.path());
+        }
+        any
+    }
+
+    /// What a merge up to the height `end` needs to know.
+    fn clears_and_drops(&self, end: Height) -> ClearsAndDrops {
         let catalog = self.catalog.read();
         let (mut clears, mut drops) = (BTreeMap::new(), BTreeSet::new());
         for grouping in catalog.groupings() {
             if !grouping.clears.is_empty() {
                 clears.insert(grouping.id, grouping.clears.clone());
             }
-            let dropped = grouping.indexes.iter().filter(|index| index.dropped.is_some());
+            // An index that is dropped later must stay: an older copy of the log may be put back.
+            let dropped = grouping.indexes.iter().filter(|index| index.dropped.is_some_and(|dropped| dropped <= end));
             drops.extend(dropped.map(|index| (grouping.id, index.id)));
         }
         (clears, drops)

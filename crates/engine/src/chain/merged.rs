@@ -41,6 +41,10 @@ pub(crate) struct Source {
     pub(crate) age: usize,
 }
 
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a reading has few sources, and each comparison of two of them would follow a box"
+)]
 enum Events {
     Piece { delta: Arc<Delta>, piece: Arc<Piece>, at: usize },
     Run { cursor: RunCursor, kind: SectionKind },
@@ -69,8 +73,8 @@ impl Source {
                     let version = delta.versions().get(id);
                     Event::Live {
                         unit_key: version.key(),
-                        height: version.birth.height,
-                        place: version.birth.place,
+                        height: version.birth().height,
+                        place: version.birth().place,
                         position: version.position,
                         rewritten: delta.versions().has_successor(id),
                     }
@@ -96,7 +100,7 @@ impl Source {
                 };
                 let version = delta.versions().get(id);
                 VersionFound {
-                    birth: version.birth,
+                    birth: version.birth(),
                     kind: version.kind,
                     position: version.position,
                     births: version.births().to_vec(),

@@ -258,6 +258,7 @@ impl Shared {
             while self.flush_oldest()? {}
             Ok(())
         })();
+        self.remove_damaged_runs();
         self.log.close()?;
         // A run that cannot be written costs the next opening a longer replay, and nothing else.
         match flushed {
@@ -280,6 +281,7 @@ pub(crate) fn open_for_writing(name: &str, path: &Path, options: &StoreOptions) 
         nonce: [0; 16],
         log_id: [0; 16],
         now: environment.now(),
+        was_there: Manifest::exists(&**storage, &index_directory(path))?,
     };
     environment.fill_random(&mut opening.nonce);
     environment.fill_random(&mut opening.log_id);
@@ -288,7 +290,11 @@ pub(crate) fn open_for_writing(name: &str, path: &Path, options: &StoreOptions) 
     let (covered, filled) = (derived.covered, derived.filled.clone());
     let mut shared = Shared::new(name, path, options.clone(), Access::Write, log, derived);
     shared.remove_strays()?;
-    shared.runs.lock().manifest_held_back = true;
+    let next_run = {
+        let mut runs = shared.runs.lock();
+        runs.manifest_held_back = true;
+        runs.next
+    };
     let recovery = shared.log.recover(covered, &opening, &mut |frame| shared.recover_frame(frame))?;
     shared.runs.lock().manifest_held_back = false;
     shared.adopt_filled(&filled)?;
@@ -297,19 +303,13 @@ pub(crate) fn open_for_writing(name: &str, path: &Path, options: &StoreOptions) 
     shared.recovery.replayed = recovery.commits;
     shared.recovery.cut = recovery.cut.map(|cut| TailCut { offset: cut.offset, bytes: cut.bytes, saved: cut.saved });
     if let Some(damage) = recovery.damage {
-        let what = format!(
-            "{} is damaged at offset {}: {}; what was committed up to height {} can be read",
-            path.display(),
-            damage.offset,
-            damage.what,
-            recovery.end.height
-        );
+        let what = damage_text(path, damage.offset, &damage.what, recovery.end.height);
         shared.writer.lock().closed = Some(what.clone());
         shared.recovery.damage = Some(what);
         return Ok(Arc::new(shared));
     }
     let shared = Arc::new(shared);
-    if shared.runs.lock().in_force.len() as u64 != 0 && shared.recovery.replayed > 0 {
+    if shared.runs.lock().next > next_run {
         // Runs that were written while replaying are not yet in the manifest.
         shared.install(|_| {}, |_| {}, None)?;
     }
@@ -327,11 +327,24 @@ pub(crate) fn open_for_reading(name: &str, path: &Path, options: &StoreOptions) 
     let log = LocalLog::open_reader(&options.storage, path)?;
     let derived = load_derived(&log, &*options.storage, &index_directory(path))?;
     let filled = derived.filled.clone();
-    let shared = Shared::new(name, path, options.clone(), Access::Follow, log, derived);
+    let mut shared = Shared::new(name, path, options.clone(), Access::Follow, log, derived);
     shared.writer.lock().closed = Some("it was opened for reading".to_owned());
-    shared.follow()?;
+    match shared.follow() {
+        Err(Error::Damaged { path: damaged, offset, what }) if damaged == path => {
+            shared.recovery.damage = Some(damage_text(path, offset, &what, shared.visible()));
+        }
+        followed => followed?,
+    }
     shared.adopt_filled(&filled)?;
     Ok(Arc::new(shared))
+}
+
+/// What there is to say about a damaged log that can be read up to `height`.
+fn damage_text(path: &Path, offset: u64, what: &str, height: Height) -> String {
+    format!(
+        "{} is damaged at offset {offset}: {what}; what was committed up to height {height} can be read",
+        path.display()
+    )
 }
 
 /// Makes a directory and makes its name survive power loss.

@@ -10,11 +10,12 @@
 
 use std::sync::Arc;
 
+use parking_lot::MutexGuard;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::catalog::{GroupingEntry, IndexEntry};
 use super::merged::{Merged, Start};
-use crate::delta::{Delta, Found};
+use crate::delta::{Delta, Existence, Found};
 use crate::error::Result;
 use crate::run::{Run, SectionId};
 use crate::types::{Birth, GroupingId, Height, IndexId, Position, VersionKind};
@@ -54,51 +55,10 @@ impl View {
         Ok(found.filter(|version| version.kind != VersionKind::Deleted))
     }
 
-    /// Whether an entry of `index` has the key now (`at` is the newest height), as far as counts, filters and the births
-    /// in runs tell; `None` when ends must be looked at, too.
-    pub(crate) fn has_entry(
-        &self,
-        grouping: &GroupingEntry,
-        index: &IndexEntry,
-        key: &[u8],
-        at: Height,
-    ) -> Result<Option<bool>> {
-        let (hash, floor) = (hash_of(key), grouping.floor(at));
-        let mut killed = 0;
-        let mut unsure = false;
-        for delta in self.deltas() {
-            if delta.end() < floor && !delta.is_empty() {
-                break;
-            }
-            if !delta.counts_all() && !index.definition.unique {
-                unsure = true;
-                continue;
-            }
-            let counts = delta.existence().lock().of(index.id, hash);
-            if counts.live > killed {
-                return Ok(Some(true));
-            }
-            unsure |= counts.live > 0;
-            killed += counts.killed;
-        }
-        if unsure {
-            return Ok(None);
-        }
-        let id = SectionId::live(grouping.id, index.id);
-        for section in self.runs.iter().filter_map(|run| run.section(id)) {
-            if section.highest_height() >= floor && section.may_contain(hash) && section.has_key(key)? {
-                return Ok(None);
-            }
-        }
-        Ok(Some(false))
-    }
-
-    /// Fetches the lines of the filters that [`View::has_entry`] is going to ask.
-    pub(crate) fn prefetch(&self, grouping: GroupingId, index: IndexId, key: &[u8]) {
-        let (hash, id) = (hash_of(key), SectionId::live(grouping, index));
-        for section in self.runs.iter().filter_map(|run| run.section(id)) {
-            section.prefetch(hash);
-        }
+    /// What is known of key values without sorting and without the log, for a writer.
+    pub(crate) fn known_keys(&self) -> KnownKeys<'_> {
+        let counted = |delta| KnownDelta { delta, counts: delta.existence().lock() };
+        KnownKeys { view: self, deltas: self.deltas().map(|delta| counted(delta.as_ref())).collect() }
     }
 
     /// The newest version of a unit at or below `at`, deletions included, unless a clear hides it, among the `newest`
@@ -137,7 +97,7 @@ impl View {
                 Found::Nothing => {}
                 Found::Version(version) => {
                     return Ok(Some(VersionFound {
-                        birth: version.birth,
+                        birth: version.birth(),
                         kind: version.kind,
                         position: version.position,
                         births: version.births().to_vec(),
@@ -164,6 +124,70 @@ impl View {
             }
         }
         Ok(None)
+    }
+}
+
+/// The counts of all deltas, locked, and the filters of all runs.
+pub(crate) struct KnownKeys<'a> {
+    view: &'a View,
+    /// Newest first.
+    deltas: Vec<KnownDelta<'a>>,
+}
+
+struct KnownDelta<'a> {
+    delta: &'a Delta,
+    counts: MutexGuard<'a, Existence>,
+}
+
+impl KnownKeys<'_> {
+    /// Asks for all that [`KnownKeys::has_entry`] will read.
+    pub(crate) fn prefetch(&self, grouping: GroupingId, index: IndexId, hash: u64) {
+        for known in &self.deltas {
+            known.counts.prefetch(index, hash);
+        }
+        let id = SectionId::live(grouping, index);
+        for section in self.view.runs.iter().filter_map(|run| run.section(id)) {
+            section.prefetch(hash);
+        }
+    }
+
+    /// Whether an entry of `index` has the key now (`at` is the newest height), as far as counts, filters and the births
+    /// in runs tell; `None` when ends must be looked at, too.
+    pub(crate) fn has_entry(
+        &self,
+        grouping: &GroupingEntry,
+        index: &IndexEntry,
+        (key, hash): (&[u8], u64),
+        at: Height,
+    ) -> Result<Option<bool>> {
+        let floor = grouping.floor(at);
+        let mut killed = 0;
+        let mut unsure = false;
+        for KnownDelta { delta, counts } in &self.deltas {
+            if delta.end() < floor && !delta.is_empty() {
+                break;
+            }
+            if !delta.counts_all() && !index.definition.unique {
+                unsure = true;
+                continue;
+            }
+            let counts = counts.of(index.id, hash);
+            if counts.live > killed {
+                return Ok(Some(true));
+            }
+            unsure |= counts.live > 0;
+            killed += counts.killed;
+        }
+        if unsure {
+            return Ok(None);
+        }
+        let id = SectionId::live(grouping.id, index.id);
+        for section in self.view.runs.iter().filter_map(|run| run.section(id)) {
+            if section.highest_height() >= floor && section.may_contain(hash) && section.has_key(key)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(false))
     }
 }
 

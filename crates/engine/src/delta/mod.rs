@@ -80,6 +80,7 @@ pub(crate) struct Delta {
     existence: Mutex<Existence>,
     marks: Mutex<Vec<Mark>>,
     bytes: AtomicUsize,
+    existence_bytes: AtomicUsize,
     counts_all: bool,
     end_point: OnceLock<LogPoint>,
 }
@@ -111,6 +112,7 @@ impl Delta {
             existence: Mutex::new(existence),
             marks: Mutex::default(),
             bytes: AtomicUsize::new(0),
+            existence_bytes: AtomicUsize::new(0),
             counts_all,
             end_point: OnceLock::new(),
         }
@@ -149,7 +151,7 @@ impl Delta {
 
     /// An estimate of the memory held, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes.load(Atomic::Relaxed)
+        self.bytes.load(Atomic::Relaxed) + self.existence_bytes.load(Atomic::Relaxed)
     }
 
     /// The bytes of log that a recovery would have to read to get this delta back.
@@ -193,6 +195,7 @@ impl Delta {
     pub(crate) fn finish_commit(&self, mark: Mark) {
         let mut marks = self.marks.lock();
         if marks.last().is_none_or(|last| mark.end - last.end >= MARK_DISTANCE) {
+            self.existence_bytes.store(self.existence.lock().bytes(), Atomic::Relaxed);
             marks.push(mark);
         }
         self.log_end.store(mark.end, Atomic::Relaxed);

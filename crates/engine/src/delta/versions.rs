@@ -2,9 +2,11 @@
 
 use hashbrown::HashTable;
 use parking_lot::RwLock;
+use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU32, Ordering as Atomic};
 
 use super::NewVersion;
+use crate::prefetch;
 use crate::types::{Birth, GroupingId, Height, IndexId, Position, VersionKind};
 
 /// The place of a version in its delta's table.
@@ -23,22 +25,30 @@ impl VersionId {
     }
 }
 
-/// One version of one unit.
+/// One version of one unit. What writing a run reads of it fills its first cache line.
+#[repr(C, align(64))]
 pub(crate) struct Version {
-    pub(crate) grouping: GroupingId,
-    pub(crate) kind: VersionKind,
-    pub(crate) birth: Birth,
+    key: SmallVec<[u8; 24]>,
+    height: Height,
+    place: u32,
+    successor: AtomicU32,
     pub(crate) position: Position,
     hash: u64,
     previous: u32,
-    successor: AtomicU32,
-    key: Box<[u8]>,
+    pub(crate) grouping: GroupingId,
+    pub(crate) kind: VersionKind,
     births: Box<[(IndexId, Birth)]>,
 }
+
+const _: () = assert!(std::mem::offset_of!(Version, previous) == 64, "the first cache line is full");
 
 impl Version {
     pub(crate) fn key(&self) -> &[u8] {
         &self.key
+    }
+
+    pub(crate) fn birth(&self) -> Birth {
+        Birth::new(self.height, self.place)
     }
 
     /// The births of the unit's key values, where they differ from the version's own.
@@ -79,14 +89,15 @@ impl Versions {
         let slot = newest.find_mut(new.hash, |&at| self.is(at, new.hash, new.grouping, new.key));
         let previous = slot.as_ref().map_or(NONE, |at| **at);
         let place = self.table.push(Version {
-            grouping: new.grouping,
-            kind: new.kind,
-            birth: new.birth,
+            key: SmallVec::from_slice(new.key),
+            height: new.birth.height,
+            place: new.birth.place,
+            successor: AtomicU32::new(NONE),
             position: new.position,
             hash: new.hash,
             previous,
-            successor: AtomicU32::new(NONE),
-            key: new.key.into(),
+            grouping: new.grouping,
+            kind: new.kind,
             births: new.births.into(),
         });
         assert!(place == id as usize, "one thread at a time writes to a delta");
@@ -105,6 +116,11 @@ impl Versions {
     /// The version that an event of this delta names.
     pub(crate) fn get(&self, id: VersionId) -> &Version {
         &self.table[id.0 as usize]
+    }
+
+    /// Asks for what [`Versions::newest_of`] will read.
+    pub(crate) fn prefetch(&self, id: VersionId) {
+        prefetch::line(self.get(id));
     }
 
     /// The newest version of the same unit in this delta.
@@ -132,7 +148,7 @@ impl Versions {
         };
         for _ in 0..STEPS {
             let version = &self.table[id as usize];
-            if version.birth.height <= at {
+            if version.height <= at {
                 return Found::Version(version);
             }
             if version.previous == NONE {
@@ -143,13 +159,8 @@ impl Versions {
         Found::Far
     }
 
-    /// The number of versions.
-    pub(crate) fn len(&self) -> usize {
-        self.table.count()
-    }
-
     fn is(&self, id: u32, hash: u64, grouping: GroupingId, key: &[u8]) -> bool {
         let version = &self.table[id as usize];
-        version.hash == hash && version.grouping == grouping && *version.key == *key
+        version.hash == hash && *version.key == *key && version.grouping == grouping
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Opening {
     pub log_id: [u8; 16],
     /// The clock's time.
     pub now: Timestamp,
+    /// Whether something derived from the log is there: so the log was there, and is not made anew.
+    pub was_there: bool,
 }
 
 impl LocalLog {
@@ -39,6 +41,15 @@ impl LocalLog {
         let (lock, file) = lock(&**storage, path)?;
         let page = read_page(&*file).map_err(io)?;
         let len = file.len().map_err(io)?;
+        if opening.was_there && len < PAGE_BYTES {
+            return Err(Error::Damaged {
+                path: path.to_owned(),
+                offset: len,
+                what: "the log ends in its first page, but an index of it is there; put the log back, or remove the \
+                       index too to begin anew"
+                    .to_owned(),
+            });
+        }
         if LogHeader::is_unfinished(&page, len) {
             make(&*file, opening).map_err(io)?;
         }

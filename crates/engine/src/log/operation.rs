@@ -26,7 +26,7 @@ pub(super) const FLAG_BIRTHS: u8 = 0b100;
 /// Bytes of an index definition.
 pub(crate) const DEFINITION_BYTES: usize = 64 << 10;
 
-/// The version that a put or delete replaces. `B` is what holds its births: those that differ from its own.
+/// The version that a put or delete replaces. `B` is what holds its births.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Previous<B> {
     /// Its height, below that of the commit.
@@ -35,7 +35,8 @@ pub(crate) struct Previous<B> {
     pub place: u32,
     /// Where its body is.
     pub position: Position,
-    /// The births of its index entries, where they are older than the version.
+    /// The births of its keys, for each index in which one is older than the version: as many as it has keys there, in
+    /// the order of the keys.
     pub births: B,
 }
 

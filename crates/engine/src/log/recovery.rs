@@ -149,14 +149,17 @@ impl LocalLog {
 
     /// Reads on from `from`, the point that an earlier call gave, or a synced point that [fits](LocalLog::fits), or the
     /// [base](super::header::LogHeader::base): the frames that are whole. What may be an unfinished append is the end for now. What is
-    /// given of [`Durability::Sync`] is on the device: if need be, the reader syncs it.
+    /// given of [`Durability::Sync`] is on the device: if need be, the reader syncs it. Otherwise it takes for durable what
+    /// the status slot calls synced.
     ///
     /// # Errors
-    /// What `apply` gives; [`Error::Damaged`] when what was synced can't be read; [`Error::Io`].
+    /// What `apply` gives; [`Error::Damaged`] when what was synced can't be read, after all before it was given;
+    /// [`Error::Io`].
     pub fn follow(&self, from: LogPoint, apply: &mut dyn FnMut(&Frame<'_>) -> Result<()>) -> Result<LogPoint> {
         assert_eq!(self.tail.lock().access, Access::Read, "only readers follow a log");
         let io = |error| self.io(error);
-        if from == self.newest() && from.offset == self.file.len().map_err(io)? {
+        let known_longer = self.found.is_some_and(|status| status.synced_offset > from.offset);
+        if !known_longer && from == self.newest() && from.offset == self.file.len().map_err(io)? {
             return Ok(from);
         }
         // The slot comes first: the writer may go on meanwhile, and what a slot calls synced is in the file by then.
@@ -165,11 +168,17 @@ impl LocalLog {
         let len = self.file.len().map_err(io)?;
         self.check_start(from, len)?;
         let mut owes_sync = false;
+        // Before the first call nothing was read, and `from` is synced.
+        let mut known = (from != self.newest() || from.offset == synced).then_some(from);
         let mut reader = self.reader(from, len);
         let what = loop {
             match reader.step()? {
                 Step::Frame(frame) => {
-                    owes_sync |= frame.durability() == Durability::Sync && frame.end().offset > synced;
+                    if frame.end().offset <= synced {
+                        known = Some(frame.end());
+                    } else {
+                        owes_sync |= frame.durability() == Durability::Sync;
+                    }
                     self.written.store(frame.end().offset, Ordering::Release);
                     apply(&frame)?;
                 }
@@ -179,11 +188,17 @@ impl LocalLog {
         };
         let end = reader.at();
         if end.offset < synced {
+            // What is before the damage was given, and is not given again.
+            self.written.store(end.offset, Ordering::Release);
+            self.tail.lock().end = end;
             return Err(self.damaged(end.offset, what));
         }
         if owes_sync {
             self.file.sync_data().map_err(io)?;
-            self.set_synced(end);
+            known = Some(end);
+        }
+        if let Some(known) = known {
+            self.set_synced(known);
         }
         self.written.store(end.offset, Ordering::Release);
         self.tail.lock().end = end;

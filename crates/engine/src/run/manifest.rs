@@ -16,6 +16,8 @@ const FORMAT: u16 = 1;
 const HEADER: usize = 56;
 const RUN: usize = 96;
 const CRC: usize = 4;
+/// No manifest is longer: a million groupings take a tenth of it.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// A run that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,21 +153,39 @@ impl Manifest {
         write().map_err(|source| Error::io(&new, source))
     }
 
+    /// Whether `directory` has a manifest, of whatever content.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn exists(storage: &dyn Storage, directory: &Path) -> Result<bool> {
+        let path = directory.join(NAME);
+        storage.exists(&path).map_err(|source| Error::io(path, source))
+    }
+
     /// The manifest in `directory`; `None` when there is none.
     ///
     /// # Errors
     /// As [`Manifest::decode`], and [`Error::Io`].
     pub fn load(storage: &dyn Storage, directory: &Path) -> Result<Option<Manifest>> {
         let path = directory.join(NAME);
-        let read = || -> io::Result<Vec<u8>> {
+        let read = || -> io::Result<Option<Vec<u8>>> {
             let file = storage.open(&path, OpenMode::Read)?;
-            let mut bytes = vec![0; file.len()? as usize];
+            let len = file.len()?;
+            if len > MOST_BYTES {
+                return Ok(None);
+            }
+            let mut bytes = vec![0; len as usize];
             let read = file.read_at(&mut bytes, 0)?;
             bytes.truncate(read);
-            Ok(bytes)
+            Ok(Some(bytes))
         };
         match read() {
-            Ok(bytes) => Manifest::decode(&bytes, &path).map(Some),
+            Ok(Some(bytes)) => Manifest::decode(&bytes, &path).map(Some),
+            Ok(None) => Err(Error::Damaged {
+                path,
+                offset: MOST_BYTES,
+                what: "the manifest is longer than any can be".to_owned(),
+            }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::io(path, error)),
         }

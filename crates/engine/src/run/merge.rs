@@ -4,9 +4,10 @@
 //! |---|---|
 //! | live | live; its hint refreshed from the versions in newer inputs |
 //! | live, born before a clear within the output's stretch | past, ended at that clear |
-//! | live in one, its kill in a newer one | past |
+//! | live in one, its kill in a newer one | past; of several kills, the smallest end counts |
+//! | live in two: its index was filled twice | live; the newer input's hint counts |
 //! | kill alone | kill: its birth is in a still older run |
-//! | past, version | the same |
+//! | past, version | the same; damage, if a walk meets another event with this key and birth |
 //! | entries of a dropped index | nothing |
 //!
 //! All inputs' sections of one index are walked side by side, in the order of (key, birth), so that a kill comes

@@ -51,7 +51,6 @@ mod marks;
 mod merge;
 mod number;
 mod policy;
-mod prefetch;
 mod reader;
 mod section;
 #[cfg(test)]

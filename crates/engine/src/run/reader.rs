@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::checked::Checked;
 use super::directory::{RECORD, SectionRecord};
@@ -25,6 +26,8 @@ pub struct Run {
     pub(super) pages_checked: Checked,
     pub(super) indexes_checked: Checked,
     marks_checked: Checked,
+    /// Whether a part was read that is not what was written.
+    damaged: AtomicBool,
 }
 
 impl fmt::Debug for Run {
@@ -82,6 +85,7 @@ impl Run {
             pages_checked: Checked::new(footer.filter_pages as usize),
             indexes_checked: Checked::new(footer.sections as usize),
             marks_checked: Checked::new(1),
+            damaged: AtomicBool::new(false),
             footer,
             path,
             bytes,
@@ -167,8 +171,15 @@ impl Run {
         crc_seed(self.crc_seed, offset as u64)
     }
 
+    /// Whether damage was met: the run is to be made again.
+    #[must_use]
+    pub fn is_damaged(&self) -> bool {
+        self.damaged.load(Ordering::Relaxed)
+    }
+
     #[cold]
     pub(super) fn damaged(&self, offset: usize, what: impl Into<String>) -> Error {
+        self.damaged.store(true, Ordering::Relaxed);
         Error::Damaged { path: self.path.clone(), offset: offset as u64, what: what.into() }
     }
 }

@@ -16,8 +16,9 @@ use std::cmp::Ordering;
 use super::block::{BlockParts, FirstKey};
 use super::directory::{INDEX_DETAIL, INDEX_PREFIX, SectionRecord};
 use super::file::{get_u32, get_u64};
-use super::{Run, SectionId, filter, prefetch};
+use super::{Run, SectionId, filter};
 use crate::error::{Error, Result};
+use crate::prefetch;
 use crate::types::{Birth, Height};
 
 /// The bytes of a block's first key that the block index keeps.

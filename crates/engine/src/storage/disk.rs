@@ -70,6 +70,13 @@ struct DiskFile {
     locks: locks::Locks,
 }
 
+impl Drop for DiskFile {
+    fn drop(&mut self) {
+        // A process that is being started by this one has the same descriptor for a moment, and would hold the lock.
+        self.locks.unlock(&self.file);
+    }
+}
+
 impl File for DiskFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let mut filled = 0;
@@ -137,33 +144,51 @@ impl File for DiskFile {
 /// Open-file-description locks: of one byte, between descriptors rather than processes, gone when the descriptor is.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod locks {
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::{fs, io};
 
     use nix::errno::Errno;
     use nix::fcntl::{FcntlArg, fcntl};
     use nix::libc;
 
-    pub(super) struct Locks;
+    pub(super) struct Locks {
+        held: AtomicBool,
+    }
 
     fn exclusive(byte: u64) -> io::Result<libc::flock> {
         let start = libc::off_t::try_from(byte).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
-        Ok(libc::flock {
-            l_type: libc::F_WRLCK as libc::c_short,
+        Ok(range(libc::F_WRLCK, start, 1))
+    }
+
+    fn range(kind: libc::c_int, start: libc::off_t, length: libc::off_t) -> libc::flock {
+        libc::flock {
+            l_type: kind as libc::c_short,
             l_whence: libc::SEEK_SET as libc::c_short,
             l_start: start,
-            l_len: 1,
+            l_len: length,
             l_pid: 0, // the kernel wants zero for this kind of lock
-        })
+        }
     }
 
     impl Locks {
         pub(super) fn new() -> Locks {
-            Locks
+            Locks { held: AtomicBool::new(false) }
+        }
+
+        /// Gives back all locks of this handle.
+        pub(super) fn unlock(&self, file: &fs::File) {
+            if self.held.load(Ordering::Relaxed) {
+                // If this fails, the lock goes with the descriptor. Length zero reaches to the end of all offsets.
+                let _ = fcntl(file, FcntlArg::F_OFD_SETLK(&range(libc::F_UNLCK, 0, 0)));
+            }
         }
 
         pub(super) fn try_lock(&self, file: &fs::File, byte: u64) -> io::Result<bool> {
             match fcntl(file, FcntlArg::F_OFD_SETLK(&exclusive(byte)?)) {
-                Ok(_) => Ok(true),
+                Ok(_) => {
+                    self.held.store(true, Ordering::Relaxed);
+                    Ok(true)
+                }
                 Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
                 Err(errno) => Err(errno.into()),
             }
@@ -191,6 +216,14 @@ mod locks {
     impl Locks {
         pub(super) fn new() -> Locks {
             Locks { held: AtomicBool::new(false) }
+        }
+
+        /// Gives back the lock of this handle.
+        pub(super) fn unlock(&self, file: &fs::File) {
+            if self.held.load(Ordering::Relaxed) {
+                // If this fails, the lock goes with the descriptor.
+                let _ = file.unlock();
+            }
         }
 
         pub(super) fn try_lock(&self, file: &fs::File, _byte: u64) -> io::Result<bool> {

@@ -5,11 +5,9 @@
 //! | `commands` | what can stand in a script |
 //! | `notation` | bytes as text, and back |
 //! | `session` | a store, and how it is reopened |
-//! | `storage` | a disk for tests that pull no plug |
 //! | `arrangement` | what happens to the store behind a script's back |
 
 pub mod arrangement;
 mod commands;
 mod notation;
 pub mod session;
-mod storage;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,7 +14,8 @@ use libimmuxdb::{
 use tempfile::TempDir;
 
 use super::arrangement::{Arrangement, Reopen};
-use super::storage::Hasty;
+use crate::support::storage::Hasty;
+use crate::support::{LITTLE_MEMORY, copy_directory};
 
 /// What a command gives.
 pub type Given<T = String> = Result<T, Box<dyn Error>>;
@@ -43,8 +43,6 @@ pub struct Session {
 /// A grouping that no script speaks of: a version of a unit with a long key in it fills a delta.
 const PADDING: &str = "(padding)";
 const PADDING_KEY: [u8; 2048] = [b'p'; 2048];
-/// A delta is full at 4 KiB with this memory.
-const LITTLE_MEMORY: usize = 32 << 10;
 
 impl Session {
     /// A session on a new store.
@@ -234,20 +232,6 @@ impl goldenscript::Runner for Session {
         }
         Ok(())
     }
-}
-
-fn copy_directory(from: &Path, to: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(to)?;
-    for entry in std::fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy_directory(&entry.path(), &target)?;
-        } else {
-            std::fs::copy(entry.path(), target)?;
-        }
-    }
-    Ok(())
 }
 
 /// The system, with a clock that a script sets.

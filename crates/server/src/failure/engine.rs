@@ -1,5 +1,7 @@
 //! What to do about the engine's errors.
 
+use std::io::ErrorKind;
+
 use libimmuxdb::Error;
 
 use super::{Exit, Failure};
@@ -31,8 +33,13 @@ fn help(error: &Error) -> Option<String> {
         }
         Error::Held { .. } => "wait until the other process has ended; reading works meanwhile",
         Error::NoSpace { .. } => "make space and try again; what was committed is safe",
+        Error::Damaged { path, .. } if path.parent().is_some_and(|parent| parent.ends_with("log.idx")) => {
+            "nothing is lost: remove the directory log.idx while nobody writes, and it is made again from the log"
+        }
         Error::Damaged { .. } => "what can be read can still be read; restore the file from a copy to write again",
-        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => {
+        Error::Io { source, .. }
+            if matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
+        {
             "check who may write there, or choose another directory with --data-root"
         }
         _ => return None,

@@ -223,7 +223,19 @@ fn readers_follow_a_writer_and_take_part_of_a_frame_for_the_end() {
     let (end, contents) = follow(end);
     assert_eq!(contents, [&b"unwritten"[..], b"two"]);
     assert_eq!(reader.read_body(position).unwrap().content(), b"two");
-    assert_eq!(reader.durable_height(), Height(3));
+
+    // The writer synced nothing yet. A commit that is to survive power loss is synced by the one who tells of it.
+    assert_eq!(reader.durable_height(), Height(0));
+    put(&log, b"three", Durability::Sync).unwrap();
+    let (end, _) = follow(end);
+    assert_eq!((end.height, reader.durable_height()), (Height(4), Height(4)));
+    put(&log, b"four", Durability::Process).unwrap();
+    log.checkpoint().unwrap();
+    put(&log, b"five", Durability::Process).unwrap();
+    let syncs = bench.faults.syncs.load(Ordering::Relaxed);
+    let (end, _) = follow(end);
+    assert_eq!((end.height, reader.durable_height()), (Height(6), Height(5)));
+    assert_eq!(bench.faults.syncs.load(Ordering::Relaxed), syncs);
 
     let file = bench.storage.open(&bench.path, OpenMode::Write).unwrap();
     file.write_at(&[90, 0, 0, 0, 90, 0, 0, 0, 1], end.offset).unwrap();

@@ -24,6 +24,7 @@ pub(super) fn opening(boot: u8, pid: u32) -> Opening {
         nonce: [pid as u8; 16],
         log_id: LOG_ID,
         now: Timestamp(1_000),
+        was_there: false,
     }
 }
 

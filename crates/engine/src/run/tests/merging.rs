@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use proptest::prelude::*;
 
 use super::memory::Memory;
-use super::model::{GROUPING, INDEX, Owned, all, meta, sorted, verify, write};
+use super::model::{GROUPING, INDEX, Owned, all, meta, section_id, sorted, verify, write};
 use crate::run::{Mark, MergeRules, Run, RunMeta, RunWriter, SectionId, SectionKind, merge};
 use crate::types::{Birth, GroupingId, Height, IndexId, Position, Timestamp, VersionKind};
 
@@ -283,18 +283,57 @@ fn a_merge_stops_when_told() {
     assert_eq!(merge(&[run], writer, &rules).unwrap(), None);
 }
 
+/// Writes runs of one entry each, at heights 1, 2 …, all of which have the same key and birth.
+fn write_alike(storage: &Memory, name: &str, entries: &[(SectionKind, Owned)]) -> Vec<Arc<Run>> {
+    let write_one = |(n, (kind, entry)): (usize, &(SectionKind, Owned))| {
+        let (path, height) = (format!("{name}-{n}"), n as u64 + 1);
+        let sections = [(section_id(*kind), vec![entry.clone().normal(*kind)])];
+        write(storage, &path, meta(height, height), &[], &sections)
+    };
+    entries.iter().enumerate().map(write_one).collect()
+}
+
+#[test]
+fn an_entry_that_was_filled_twice_has_the_newer_hint() {
+    let storage = Memory::default();
+    let older = Owned::new(b"filled", Birth::new(Height(1), 0));
+    let mut newer = older.clone();
+    newer.version = Birth::new(Height(2), 0);
+    newer.position = position(2);
+    let runs = write_alike(&storage, "run", &[(SectionKind::Live, older), (SectionKind::Live, newer.clone())]);
+    let merged = merge_into(&storage, "merged", &runs, &BTreeMap::new(), &BTreeSet::new());
+    assert_eq!(all(&merged, section_id(SectionKind::Live)), [newer]);
+    assert_eq!(merged.counts().total(), 1);
+}
+
+#[test]
+fn an_entry_ends_with_the_first_of_its_kills() {
+    let storage = Memory::default();
+    let live = Owned::new(b"ended", Birth::new(Height(1), 0));
+    let ended = |end: u64| Owned { end: Height(end), ..live.clone() };
+    let kills = [(SectionKind::Kills, ended(3)), (SectionKind::Kills, ended(2))];
+    let runs = write_alike(&storage, "run", &[&[(SectionKind::Live, live.clone())][..], &kills].concat());
+    let merge =
+        |path: &str, inputs: &[Arc<Run>]| merge_into(&storage, path, inputs, &BTreeMap::new(), &BTreeSet::new());
+    let whole = merge("whole", &runs);
+    assert_eq!(all(&whole, section_id(SectionKind::Past)), [ended(2)]);
+    assert_eq!(whole.counts().total(), 1);
+    let kills = merge("kills", &runs[1..]);
+    assert_eq!(all(&kills, section_id(SectionKind::Kills)), [ended(2).normal(SectionKind::Kills)]);
+}
+
 #[test]
 fn events_that_contradict_each_other_are_damage() {
+    use SectionKind::{Kills, Live, Past, Versions};
     let storage = Memory::default();
-    let entries = || vec![Owned::new(b"twice", Birth::MIN)];
-    for kind in [SectionKind::Versions, SectionKind::Live] {
-        let id = super::model::section_id(kind);
-        let path = |n: u32| format!("run-{n}-{kind:?}");
-        let one = write(&storage, &path(1), meta(1, 1), &[], &[(id, entries())]);
-        let two = write(&storage, &path(2), meta(2, 2), &[], &[(id, entries())]);
-        let writer = RunWriter::create(&storage, Path::new(&path(3)), meta(1, 2)).unwrap();
+    let entry = Owned { end: Height(2), ..Owned::new(b"twice", Birth::new(Height(1), 0)) };
+    for kinds in [&[Versions, Versions][..], &[Past, Past], &[Live, Kills, Past]] {
+        let name = format!("{kinds:?}");
+        let entries: Vec<_> = kinds.iter().map(|&kind| (kind, entry.clone())).collect();
+        let runs = write_alike(&storage, &name, &entries);
+        let writer = RunWriter::create(&storage, Path::new(&(name + "-merged")), meta(1, runs.len() as u64)).unwrap();
         let rules = MergeRules { clears: &BTreeMap::new(), dropped: &BTreeSet::new(), stop: &AtomicBool::new(false) };
-        let error = merge(&[one, two], writer, &rules).unwrap_err();
-        assert!(matches!(error, crate::Error::Damaged { .. }), "{error}");
+        let error = merge(&runs, writer, &rules).unwrap_err();
+        assert!(matches!(error, crate::Error::Damaged { .. }), "{kinds:?}: {error}");
     }
 }

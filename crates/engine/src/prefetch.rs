@@ -2,23 +2,23 @@
 
 const CACHE_LINE: usize = 64;
 
-/// Asks for the cache line at the beginning of `bytes`.
+/// Asks for the cache line at the beginning of `value`.
 #[inline]
 #[cfg_attr(target_arch = "x86_64", allow(unsafe_code))]
-pub(super) fn line(bytes: &[u8]) {
+pub(crate) fn line<T: ?Sized>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a prefetch is a hint that has no effect on memory; SSE is part of x86_64.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = bytes;
+    let _ = value;
 }
 
 /// Asks for all of `bytes`, up to a few cache lines.
 #[inline]
-pub(super) fn all(bytes: &[u8]) {
+pub(crate) fn all(bytes: &[u8]) {
     for part in bytes.chunks(CACHE_LINE).take(8) {
         line(part);
     }
