@@ -94,7 +94,7 @@ impl Staged {
 impl Driver {
     /// Several operations at one height.
     pub(super) fn batch(&mut self) -> Outcome {
-        let count = if self.random.chance(5) { self.random.between(30, 120) } else { self.random.below(7) };
+        let count = self.vocabulary.batch(&mut self.random);
         let mut transaction = self.chain().begin();
         let mut staged = Staged::default();
         for _ in 0..count {

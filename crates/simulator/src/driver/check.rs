@@ -9,6 +9,8 @@ use crate::model::UnitKey;
 
 /// Earlier heights that a check looks at.
 const PAST_HEIGHTS: u64 = 3;
+/// The units of a large grouping.
+const LARGE: u64 = 200;
 
 impl Driver {
     /// Compares the newest height in full, some earlier ones, and the history of the units.
@@ -33,9 +35,15 @@ impl Driver {
             let newest = self.ledger.model.newest().groupings.get(name);
             let indexes: Vec<_> = newest.map(|grouping| grouping.indexes.keys().cloned().collect()).unwrap_or_default();
             let listings = std::iter::once(Listing::units()).chain(indexes.iter().map(|index| Listing::index(index)));
+            // Large groupings are looked at in part.
+            let units = newest.map_or(0, |grouping| grouping.units.len() as u64);
+            let percent = if units < LARGE { 100 } else { 25 };
             for listing in listings {
-                self.compare_scan(name, &snapshot, &listing, None)?;
-                self.compare_scan(name, &snapshot, &listing.backward(), None)?;
+                for listing in [listing.clone(), listing.backward()] {
+                    if self.random.chance(percent) {
+                        self.compare_scan(name, &snapshot, &listing, None)?;
+                    }
+                }
             }
         }
         Ok(())
@@ -46,7 +54,8 @@ impl Driver {
         for name in GROUPINGS {
             let units = self.ledger.model.newest().groupings.get(name).map(|grouping| &grouping.units);
             let keys: Vec<_> = units.map(|units| units.keys().cloned().collect()).unwrap_or_default();
-            let percent = if self.random.chance(10) { 100 } else { 10 };
+            let percent =
+                if keys.len() as u64 >= LARGE { 2 } else { *self.random.pick(&[100, 10, 10, 10, 10, 10, 10, 10]) };
             for key in keys {
                 if self.random.chance(percent) {
                     self.inspect(name, &key)?;

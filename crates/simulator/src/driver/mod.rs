@@ -47,6 +47,7 @@ use self::processes::Reader;
 use self::reads::Held;
 use self::session::Session;
 use self::tampering::Copies;
+use self::vocabulary::Vocabulary;
 use crate::disk::{CrashKind, Effect, SimulatedDisk};
 use crate::environment::World;
 use crate::random::Random;
@@ -105,6 +106,7 @@ struct Driver {
     held: Held,
     reader: Option<Reader>,
     copies: Copies,
+    vocabulary: Vocabulary,
     memory_limit: usize,
     operations: u64,
     crashes: u64,
@@ -122,6 +124,7 @@ impl Driver {
         }
         let world = World::new(random.fork());
         // From so little that each few commits make a run, to so much that there is none.
+        let vocabulary = Vocabulary::draw(&mut random);
         let memory_limit = 1 << random.between(12, 20);
         Driver {
             random,
@@ -132,6 +135,7 @@ impl Driver {
             held: Held::default(),
             reader: None,
             copies: Copies::default(),
+            vocabulary,
             memory_limit,
             operations: 0,
             crashes: 0,

@@ -86,11 +86,12 @@ impl Driver {
             return Ok(Err(format!("the height is {height}, not one from {lowest} to {highest}")));
         }
         self.coverage.count(if height == highest { "reader sees all" } else { "reader sees less" });
-        // What is in doubt, the model cannot tell yet.
-        let height = height.min(self.ledger.model.height());
-        let earlier = Height(self.random.below(height.0 + 1));
-        for at in [height, earlier] {
-            let outcome = self.compare_from(reader, at)?;
+        // What is in doubt, the model cannot tell yet; it may have changed the indexes.
+        let newest = self.ledger.model.height();
+        let known = height.min(newest);
+        let earlier = Height(self.random.below(known.0 + 1));
+        for at in [known, earlier] {
+            let outcome = self.compare_from(reader, at, height == newest)?;
             if outcome.is_err() {
                 return Ok(outcome);
             }
@@ -98,11 +99,11 @@ impl Driver {
         Ok(Ok(()))
     }
 
-    fn compare_from(&mut self, reader: &Reader, at: Height) -> libimmuxdb::Result<Outcome> {
+    fn compare_from(&mut self, reader: &Reader, at: Height, by_indexes: bool) -> libimmuxdb::Result<Outcome> {
         let snapshot = reader.chain.snapshot_at(at)?;
         for name in GROUPINGS {
             let mut listings = vec![Listing::units()];
-            if at == self.ledger.model.height() {
+            if by_indexes {
                 let grouping = self.ledger.model.newest().groupings.get(name);
                 let indexes = grouping.into_iter().flat_map(|grouping| grouping.indexes.keys());
                 listings.extend(indexes.map(|index| Listing::index(index)));

@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use libimmuxdb::{Cursor, Error, Height, Scan, Snapshot, Unit, Units};
 
 use super::listing::{Edge, Expected, Found, Listing, Ordered, Place, expected};
-use super::vocabulary::{self, INDEXES};
+use super::vocabulary::{INDEXES, Vocabulary};
 use super::{Driver, Outcome, translate};
 use crate::model::{Grouping, Index, UnitKey};
+use crate::random::Random;
 
 /// What is held from one operation to later ones, within a life.
 #[derive(Default)]
@@ -152,16 +153,16 @@ impl Driver {
 
     /// A scan of anything in any way.
     fn some_listing(&mut self, name: &str) -> Listing {
-        let random = &mut self.random;
+        let (random, vocabulary) = (&mut self.random, self.vocabulary);
         let newest = self.ledger.model.newest().groupings.get(name);
         let indexes: Vec<_> = newest.map(|grouping| grouping.indexes.iter().collect()).unwrap_or_default();
         let edges = random.weighted(&[(4, 0), (4, 1), (2, 2)]);
         let ordered = if indexes.is_empty() || random.chance(30) {
-            let bound = |_| (*random.pick(&Edge::ALL), shortened(random, vocabulary::unit_key));
+            let bound = |_| (*random.pick(&Edge::ALL), shortened(random, vocabulary));
             Ordered::ByUnitKey((0..edges).map(bound).collect())
         } else {
             let (index, known) = indexes[random.index(indexes.len())];
-            let bound = |_| (*random.pick(&Edge::ALL), vocabulary::bound(random, &known.spec));
+            let bound = |_| (*random.pick(&Edge::ALL), vocabulary.bound(random, &known.spec));
             Ordered::ByIndex(index.clone(), (0..edges).map(bound).collect())
         };
         Listing {
@@ -423,8 +424,8 @@ impl Driver {
 }
 
 /// A prefix of a key, half of the time.
-fn shortened(random: &mut crate::random::Random, key: fn(&mut crate::random::Random) -> UnitKey) -> UnitKey {
-    let mut key = key(random);
+fn shortened(random: &mut Random, vocabulary: Vocabulary) -> UnitKey {
+    let mut key = vocabulary.unit_key(random);
     if random.chance(50) {
         key.truncate(random.index(key.len() + 1));
     }

@@ -33,23 +33,126 @@ const TEXTS: [&str; 7] = ["", "a", "ab", "b", "a\0", "a\u{1}", "žluťoučký"];
 
 const RAW_ALPHABET: [u8; 5] = [b' ', b'a', b'b', 0, 255];
 
-/// A unit key; the same ones again and again.
-pub(super) fn unit_key(random: &mut Random) -> UnitKey {
-    match random.below(40) {
-        0 => vec![0],
-        1 => vec![0, 0],
-        2 => vec![255, 255],
-        3 => vec![0; 300],
-        4 => [vec![b'k'; 2000], vec![random.below(3) as u8]].concat(),
-        5 => (0..=255).collect(),
-        6..12 => vec![b'k', random.pick(&RAW_ALPHABET).to_owned()],
-        _ => format!("key {:02}", random.below(30)).into_bytes(),
-    }
+/// What one history draws from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Vocabulary {
+    /// Common unit keys. With few of them units have many versions, with many a scan takes up several views.
+    keys: u64,
+    /// Common values of a field. With few of them an index has long stretches of duplicates, dead and alive.
+    values: usize,
+    /// Percent of the transactions that are large.
+    large_batches: u64,
+    /// The most operations of a large transaction.
+    largest_batch: u64,
 }
 
-/// A content: mostly small, sometimes empty, seldom huge.
-pub(super) fn content(random: &mut Random) -> Content {
-    if random.chance(60) { json(random) } else { raw(random) }
+impl Vocabulary {
+    /// Draws the character of a history.
+    pub fn draw(random: &mut Random) -> Vocabulary {
+        let (keys, large_batches, largest_batch) = random.weighted(&[
+            (50, (30, 5, 120)),
+            (20, (8, 5, 40)),
+            (15, (2, 10, 10)),
+            (12, (300, 15, 200)),
+            (3, (2500, 30, 600)),
+        ]);
+        Vocabulary { keys, values: *random.pick(&[2, 4, 4, 12]), large_batches, largest_batch }
+    }
+
+    /// How many operations a transaction has.
+    pub fn batch(&self, random: &mut Random) -> u64 {
+        if random.chance(self.large_batches) { random.between(7, self.largest_batch) } else { random.below(7) }
+    }
+
+    /// A unit key; the same ones again and again.
+    pub fn unit_key(&self, random: &mut Random) -> UnitKey {
+        match random.below(40) {
+            0 => vec![0],
+            1 => vec![0, 0],
+            2 => vec![255, 255],
+            3 => vec![0; 300],
+            4 => [vec![b'k'; 2000], vec![random.below(3) as u8]].concat(),
+            5 => (0..=255).collect(),
+            6..12 => vec![b'k', *random.pick(&RAW_ALPHABET)],
+            _ => format!("key {:02}", random.below(self.keys)).into_bytes(),
+        }
+    }
+
+    /// A content: mostly small, sometimes empty, seldom huge.
+    pub fn content(&self, random: &mut Random) -> Content {
+        if random.chance(60) { self.json(random) } else { raw(random) }
+    }
+
+    fn json(&self, random: &mut Random) -> Content {
+        let mut fields = BTreeMap::new();
+        let mut members = Vec::new();
+        for path in ["a", "b", "n.x", "u"] {
+            if random.chance(if path == "u" { 10 } else { 25 }) {
+                continue;
+            }
+            let (value, text) = self.value(random, path);
+            members.push(match path.split_once('.') {
+                Some((outer, inner)) => format!("\"{outer}\":{{\"{inner}\" : {text}}}"),
+                None => format!("\"{path}\":{text}"),
+            });
+            fields.insert(path, value);
+        }
+        if random.chance(10) {
+            let len = if random.chance(5) { random.between(10_000, 100_000) } else { random.below(2_000) };
+            members.push(format!("\"pad\":\"{}\"", "p".repeat(len as usize)));
+        }
+        for last in (1..members.len()).rev() {
+            members.swap(last, random.index(last + 1));
+        }
+        let separator = *random.pick(&[",", ", ", " ,\n"]);
+        let text = format!("{{{}}}", members.join(separator));
+        Content { kind: VersionKind::Json, bytes: text.into_bytes().into(), fields }
+    }
+
+    /// A value of a field, and a spelling of it.
+    fn value(&self, random: &mut Random, path: &str) -> (Value, String) {
+        if path == "u" {
+            let n = random.below(10 * self.keys);
+            return (Value::Quarters(4 * i128::from(n)), n.to_string());
+        }
+        let strings = if path == "b" { 20 } else { 4 };
+        let common = random.chance(70);
+        match random.weighted(&[(10, 0), (strings, 1), (2, 2), (2, 3), (1, 4)]) {
+            0 => {
+                let among = if common { self.values } else { NUMBERS.len() };
+                let (quarters, spellings) = NUMBERS[random.index(among)];
+                (Value::Quarters(quarters), (*random.pick(spellings)).to_owned())
+            }
+            1 => {
+                let among = if common { self.values.min(TEXTS.len()) } else { TEXTS.len() };
+                let value = Value::Text((*random.pick(&TEXTS[..among])).to_owned());
+                let text = spell(&value);
+                (value, text)
+            }
+            2 => (Value::Null, "null".to_owned()),
+            3 => {
+                let truth = random.chance(50);
+                (Value::Bool(truth), truth.to_string())
+            }
+            _ => (Value::EmptyObject, "{}".to_owned()),
+        }
+    }
+
+    /// The first parts of a key that an index might have: something to begin or end a scan at.
+    pub fn bound(&self, random: &mut Random, spec: &IndexSpec) -> Key {
+        match &spec.parts {
+            Parts::Fields(fields) => {
+                let count = 1 + random.index(fields.len());
+                fields[..count].iter().map(|field| field.part(self.value(random, field.path).0)).collect()
+            }
+            Parts::Bytes(ranges) => {
+                let total = ranges.iter().map(|range| range.len).sum();
+                let mut key: Key = (0..total).map(|_| KeyPart::Byte(*random.pick(&RAW_ALPHABET))).collect();
+                key.truncate(1 + random.index(total));
+                key
+            }
+        }
+    }
 }
 
 fn raw(random: &mut Random) -> Content {
@@ -64,59 +167,6 @@ fn raw(random: &mut Random) -> Content {
         random.fill(&mut bytes[8..]);
     }
     Content { kind: VersionKind::Raw, bytes: bytes.into(), fields: BTreeMap::new() }
-}
-
-fn json(random: &mut Random) -> Content {
-    let mut fields = BTreeMap::new();
-    let mut members = Vec::new();
-    for path in ["a", "b", "n.x", "u"] {
-        if random.chance(if path == "u" { 10 } else { 25 }) {
-            continue;
-        }
-        let (value, text) = value(random, path);
-        members.push(match path.split_once('.') {
-            Some((outer, inner)) => format!("\"{outer}\":{{\"{inner}\" : {text}}}"),
-            None => format!("\"{path}\":{text}"),
-        });
-        fields.insert(path, value);
-    }
-    if random.chance(10) {
-        let len = if random.chance(5) { random.between(10_000, 100_000) } else { random.below(2_000) };
-        members.push(format!("\"pad\":\"{}\"", "p".repeat(len as usize)));
-    }
-    for last in (1..members.len()).rev() {
-        members.swap(last, random.index(last + 1));
-    }
-    let separator = *random.pick(&[",", ", ", " ,\n"]);
-    let text = format!("{{{}}}", members.join(separator));
-    Content { kind: VersionKind::Json, bytes: text.into_bytes().into(), fields }
-}
-
-/// A value of a field, and a spelling of it.
-fn value(random: &mut Random, path: &str) -> (Value, String) {
-    if path == "u" {
-        let n = random.below(300);
-        return (Value::Quarters(4 * i128::from(n)), n.to_string());
-    }
-    let strings = if path == "b" { 20 } else { 4 };
-    match random.weighted(&[(10, 0), (strings, 1), (2, 2), (2, 3), (1, 4)]) {
-        0 => {
-            let small = if random.chance(70) { 4 } else { NUMBERS.len() };
-            let (quarters, spellings) = NUMBERS[random.index(small)];
-            (Value::Quarters(quarters), (*random.pick(spellings)).to_owned())
-        }
-        1 => {
-            let among = if random.chance(70) { 3 } else { TEXTS.len() };
-            let text = random.pick(&TEXTS[..among]);
-            (Value::Text((*text).to_owned()), spell(&Value::Text((*text).to_owned())))
-        }
-        2 => (Value::Null, "null".to_owned()),
-        3 => {
-            let truth = random.chance(50);
-            (Value::Bool(truth), truth.to_string())
-        }
-        _ => (Value::EmptyObject, "{}".to_owned()),
-    }
 }
 
 /// A spelling of a value in JSON.
@@ -161,22 +211,6 @@ pub(super) fn index_spec(random: &mut Random) -> IndexSpec {
     }
 }
 
-/// The first parts of a key that an index might have: something to begin or end a scan at.
-pub(super) fn bound(random: &mut Random, spec: &IndexSpec) -> Key {
-    match &spec.parts {
-        Parts::Fields(fields) => {
-            let count = 1 + random.index(fields.len());
-            fields[..count].iter().map(|field| field.part(value(random, field.path).0)).collect()
-        }
-        Parts::Bytes(ranges) => {
-            let total = ranges.iter().map(|range| range.len).sum();
-            let mut key: Key = (0..total).map(|_| KeyPart::Byte(*random.pick(&RAW_ALPHABET))).collect();
-            key.truncate(1 + random.index(total));
-            key
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,7 +219,8 @@ mod tests {
     fn the_same_seed_tells_the_same_story() {
         let tell = || {
             let mut random = Random::new(5);
-            (0..100).map(|_| (unit_key(&mut random), content(&mut random))).collect::<Vec<_>>()
+            let vocabulary = Vocabulary::draw(&mut random);
+            (0..100).map(|_| (vocabulary.unit_key(&mut random), vocabulary.content(&mut random))).collect::<Vec<_>>()
         };
         assert_eq!(tell(), tell());
     }
@@ -206,10 +241,12 @@ mod tests {
     #[test]
     fn keys_and_contents_collide() {
         let mut random = Random::new(1);
-        let keys: std::collections::BTreeSet<_> = (0..1000).map(|_| unit_key(&mut random)).collect();
+        let vocabulary = Vocabulary { keys: 30, values: 4, large_batches: 0, largest_batch: 7 };
+        let keys: std::collections::BTreeSet<_> = (0..1000).map(|_| vocabulary.unit_key(&mut random)).collect();
         assert!((20..60).contains(&keys.len()), "{} keys", keys.len());
         let spec = index_spec(&mut random);
-        let found: std::collections::BTreeSet<_> = (0..1000).filter_map(|_| spec.key(&content(&mut random))).collect();
+        let found: std::collections::BTreeSet<_> =
+            (0..1000).filter_map(|_| spec.key(&vocabulary.content(&mut random))).collect();
         assert!(found.len() < 500, "{} index keys", found.len());
     }
 }

@@ -118,7 +118,7 @@ impl Driver {
                 let nth = self.random.index(units.len());
                 units.keys().nth(nth).cloned().unwrap_or_default()
             }
-            _ => vocabulary::unit_key(&mut self.random),
+            _ => self.vocabulary.unit_key(&mut self.random),
         }
     }
 
@@ -128,7 +128,7 @@ impl Driver {
         let old = state.groupings.get(grouping).and_then(|grouping| grouping.units.get(key));
         match old {
             Some(unit) if self.random.chance(20) => unit.content.clone(),
-            _ => vocabulary::content(&mut self.random),
+            _ => self.vocabulary.content(&mut self.random),
         }
     }
 
