@@ -85,11 +85,20 @@ impl Image {
     /// A sync that fails, as Linux does it: some pages were written; some were not and are marked clean all the same, so
     /// that no later sync will write them; some stay dirty. Everybody goes on seeing all of them in the cache.
     pub fn fail_sync(&mut self, random: &mut Random) {
+        self.sync_some(random, true);
+    }
+
+    /// A sync that is not waited for: some pages were written, the others stay dirty.
+    pub fn interrupt_sync(&mut self, random: &mut Random) {
+        self.sync_some(random, false);
+    }
+
+    fn sync_some(&mut self, random: &mut Random, loses: bool) {
         for change in std::mem::take(&mut self.unsynced) {
             match change {
                 Change::Write { offset, bytes } => match random.below(3) {
                     0 => overwrite(&mut self.durable, &bytes, offset),
-                    1 => {}
+                    1 if loses => {}
                     _ => self.unsynced.push(Change::Write { offset, bytes }),
                 },
                 Change::Length(_) => self.unsynced.push(change),

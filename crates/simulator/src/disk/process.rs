@@ -250,10 +250,16 @@ impl File for Handle {
                 }
                 return Ok(());
             }
+            // Whoever was killed in the middle of a call has not made it fail.
+            Course::Partly(error) if state.faults.stopped() => {
+                file.image.interrupt_sync(&mut state.random);
+                return Err(error);
+            }
             Course::Partly(error) => {
                 file.image.fail_sync(&mut state.random);
                 error
             }
+            Course::Fails(error) if state.faults.stopped() => return Err(error),
             Course::Fails(error) => error,
         };
         file.failed_syncs += 1;

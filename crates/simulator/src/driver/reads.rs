@@ -78,7 +78,7 @@ impl Driver {
                 self.coverage.count(format!("{what}: failed"));
                 Ok(None)
             }
-            Err(Error::Poisoned(_)) if self.is_wounded() => {
+            Err(Error::Poisoned(_) | Error::IndexMissing { .. }) if self.is_poisoned() => {
                 self.coverage.count(format!("{what}: refused after an I/O error"));
                 Ok(None)
             }
