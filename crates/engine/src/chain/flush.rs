@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::delta::{Delta, Ordering, Piece, What};
+use crate::delta::{Delta, Newest, Ordering, Piece, What};
 use crate::error::Result;
+use crate::prefetch;
 use crate::run::{RunWriter, SectionId};
 use crate::types::{GroupingId, Height, IndexId};
 
@@ -18,6 +19,7 @@ pub(crate) fn write_delta(
     for mark in delta.marks() {
         writer.push_mark(mark.to_run_mark())?;
     }
+    let newest = delta.versions().newest();
     for ((id, index), ordering) in delta.orderings() {
         let Some(grouping) = grouping(id) else {
             continue;
@@ -28,7 +30,7 @@ pub(crate) fn write_delta(
             .index_by_id(index)
             .is_some_and(|index| index.dropped.is_none_or(|dropped| dropped > delta.end()))
         {
-            write_index(delta, writer, &grouping, index, &ordering)?;
+            write_index(delta, &newest, writer, &grouping, index, &ordering)?;
         }
     }
     Ok(())
@@ -38,7 +40,6 @@ fn write_versions(delta: &Delta, writer: &mut RunWriter, grouping: GroupingId, o
     let piece = ordering.whole();
     writer.begin_section(SectionId::versions(grouping))?;
     for at in 0..piece.len() {
-        prefetch_version(delta, &piece, at + LOOK_AHEAD);
         let What::Live(id) = piece.event(at).what() else {
             unreachable!("the units' ordering has no kills");
         };
@@ -48,14 +49,14 @@ fn write_versions(delta: &Delta, writer: &mut RunWriter, grouping: GroupingId, o
     Ok(())
 }
 
-/// Events between asking for a version and reading it: key order leads all over the table of versions.
+/// Events between asking for a version and reading it.
 const LOOK_AHEAD: usize = 12;
 
-fn prefetch_version(delta: &Delta, piece: &Piece, at: usize) {
+fn prefetch_newest(newest: &[Newest], piece: &Piece, at: usize) {
     if at < piece.len()
         && let What::Live(id) = piece.event(at).what()
     {
-        delta.versions().prefetch(id);
+        prefetch::line(&newest[id.place()]);
     }
 }
 
@@ -104,6 +105,7 @@ impl Iterator for Outcomes<'_> {
 
 fn write_index(
     delta: &Delta,
+    newest: &[Newest],
     writer: &mut RunWriter,
     grouping: &GroupingEntry,
     index: IndexId,
@@ -118,7 +120,7 @@ fn write_index(
 
     writer.begin_section(SectionId::live(grouping.id, index))?;
     for (at, outcome) in outcomes() {
-        prefetch_version(delta, &piece, at + LOOK_AHEAD);
+        prefetch_newest(newest, &piece, at + LOOK_AHEAD);
         match outcome {
             Outcome::Kill(_) => kills += 1,
             Outcome::Past(_) => past += 1,
@@ -127,8 +129,8 @@ fn write_index(
                 let What::Live(id) = event.what() else {
                     unreachable!("a live entry has a version");
                 };
-                let newest = delta.versions().newest_of(id);
-                writer.push_live(piece.key(at), event.birth(), newest.key(), newest.birth(), newest.position)?;
+                let Newest { key, birth, position } = &newest[id.place()];
+                writer.push_live(piece.key(at), event.birth(), key, *birth, *position)?;
             }
         }
     }

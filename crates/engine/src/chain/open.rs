@@ -254,10 +254,7 @@ impl Shared {
             return Ok(());
         }
         self.background.stop();
-        let flushed = (|| {
-            while self.flush_oldest()? {}
-            Ok(())
-        })();
+        let flushed = self.flush_all();
         self.remove_damaged_runs();
         self.log.close()?;
         // A run that cannot be written costs the next opening a longer replay, and nothing else.
@@ -265,6 +262,28 @@ impl Shared {
             Err(Error::NoSpace { .. }) | Ok(()) => Ok(()),
             Err(error) => Err(error),
         }
+    }
+}
+
+impl Shared {
+    /// Writes all frozen deltas. Another thread sorts ahead, from the last ordering to the first, since nobody commits
+    /// meanwhile.
+    fn flush_all(&self) -> Result<()> {
+        let sort_ahead = |frozen: Vec<Arc<Delta>>| {
+            for delta in frozen.iter().rev() {
+                for (_, ordering) in delta.orderings().iter().rev() {
+                    ordering.whole();
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            if self.options.background == Background::Threads {
+                let frozen = self.view().frozen.clone();
+                scope.spawn(|| sort_ahead(frozen));
+            }
+            while self.flush_oldest()? {}
+            Ok(())
+        })
     }
 }
 

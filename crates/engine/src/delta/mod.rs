@@ -35,7 +35,7 @@ use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
 pub(crate) use existence::Existence;
 pub(crate) use ordering::{Event, Ordering, Piece, What};
-pub(crate) use versions::{Found, Version, VersionId, Versions};
+pub(crate) use versions::{Found, Newest, Version, VersionId, Versions};
 
 use crate::log::LogPoint;
 use crate::types::{Birth, GroupingId, Height, IndexId, Position, Timestamp, VersionKind};

@@ -65,7 +65,11 @@ impl Events {
         let Some(first) = keys.next() else {
             return 0;
         };
-        keys.fold(first.len(), |common, key| shared(&first[..common], key))
+        let with = |common: usize, key: &[u8]| {
+            let stem = &first[..common];
+            if key.starts_with(stem) { common } else { shared(stem, key) }
+        };
+        keys.fold(first.len(), with)
     }
 
     fn set_prefixes(&mut self, common: usize) {
@@ -215,18 +219,12 @@ impl Ordering {
     pub(crate) fn whole(&self) -> Arc<Piece> {
         let mut pieces = self.pieces.lock();
         self.sort_tail(&mut pieces);
-        // Neighbours are joined in rounds, so that each event is copied a logarithm of times.
-        while pieces.len() > 1 {
-            let joined = pieces.chunks(2).map(|pair| match pair {
-                [older, newer] => Arc::new(join(older, newer)),
-                rest => Arc::clone(&rest[0]),
-            });
-            *pieces = joined.collect();
+        if let [piece] = pieces.as_slice() {
+            return Arc::clone(piece);
         }
-        match pieces.first() {
-            Some(piece) => Arc::clone(piece),
-            None => Arc::new(Piece { events: Events::default(), common: 0, newest_first: self.newest_first }),
-        }
+        let whole = Arc::new(merge(&pieces, self.newest_first));
+        *pieces = vec![Arc::clone(&whole)];
+        whole
     }
 
     fn sort_tail(&self, pieces: &mut Vec<Arc<Piece>>) {
@@ -261,41 +259,96 @@ fn prefix_of(key: &[u8]) -> u64 {
 
 /// Merges two sorted pieces; of equal events those of `older` come first.
 fn join(older: &Piece, newer: &Piece) -> Piece {
-    let mut events = Events {
-        keys: Vec::with_capacity(older.events.keys.len() + newer.events.keys.len()),
-        events: Vec::with_capacity(older.len() + newer.len()),
-    };
-    let common = match (older.len(), newer.len()) {
-        (0, _) => newer.common,
-        (_, 0) => older.common,
-        _ => shared(&older.key(0)[..older.common], &newer.key(0)[..newer.common]),
-    };
-    let mut push = |piece: &Piece, at: usize| {
-        let (key, mut event) = (piece.key(at), *piece.event(at));
-        if piece.common != common {
-            event.prefix = prefix_of(&key[common..]);
-        }
-        events.push(key, event);
-    };
-    let same_stem = older.common == common && newer.common == common;
+    let mut joined = Joined::new([older, newer].into_iter(), older.newest_first);
     let (mut left, mut right) = (0, 0);
     while left < older.len() && right < newer.len() {
-        let (a, b) = (older.event(left), newer.event(right));
-        let prefixes = if same_stem { a.prefix.cmp(&b.prefix) } else { Order::Equal };
-        let order = prefixes
-            .then_with(|| older.key(left).cmp(newer.key(right)))
-            .then_with(|| in_order(a.birth(), b.birth(), older.newest_first));
-        if order == Order::Greater {
-            push(newer, right);
+        if joined.order((older, left), (newer, right)) == Order::Greater {
+            joined.push(newer, right);
             right += 1;
         } else {
-            push(older, left);
+            joined.push(older, left);
             left += 1;
         }
     }
-    (left..older.len()).for_each(|at| push(older, at));
-    (right..newer.len()).for_each(|at| push(newer, at));
-    Piece { events, common, newest_first: older.newest_first }
+    (left..older.len()).for_each(|at| joined.push(older, at));
+    (right..newer.len()).for_each(|at| joined.push(newer, at));
+    joined.finish()
+}
+
+/// Merges sorted pieces, oldest first, in one pass; of equal events those of older pieces come first.
+fn merge(pieces: &[Arc<Piece>], newest_first: bool) -> Piece {
+    let mut joined = Joined::new(pieces.iter().map(AsRef::as_ref), newest_first);
+    // The pieces whose turn is still to come, the one with the lowest event first.
+    let mut turns: Vec<(&Piece, usize)> = Vec::with_capacity(pieces.len());
+    let insert = |turns: &mut Vec<(&Piece, usize)>, joined: &Joined, from: usize| {
+        let mut at = from;
+        while at + 1 < turns.len() && joined.order(turns[at], turns[at + 1]) == Order::Greater {
+            turns.swap(at, at + 1);
+            at += 1;
+        }
+    };
+    for piece in pieces.iter().rev().filter(|piece| piece.len() > 0) {
+        turns.insert(0, (piece, 0));
+        insert(&mut turns, &joined, 0);
+    }
+    while let Some((piece, at)) = turns.first_mut() {
+        joined.push(piece, *at);
+        *at += 1;
+        if *at == piece.len() {
+            turns.remove(0);
+        } else {
+            insert(&mut turns, &joined, 0);
+        }
+    }
+    joined.finish()
+}
+
+/// A piece that is made of others.
+struct Joined {
+    events: Events,
+    common: usize,
+    /// All of the others have this stem, so that their prefixes tell the order.
+    same_stem: bool,
+    newest_first: bool,
+}
+
+impl Joined {
+    fn new<'a>(pieces: impl Iterator<Item = &'a Piece> + Clone, newest_first: bool) -> Joined {
+        let filled = pieces.filter(|piece| piece.len() > 0);
+        let stems = filled.clone().map(|piece| &piece.key(0)[..piece.common]);
+        let common = stems.reduce(|a, b| &a[..shared(a, b)]).map_or(0, <[u8]>::len);
+        let (keys, events) =
+            filled.clone().fold((0, 0), |(keys, events), piece| (keys + piece.events.keys.len(), events + piece.len()));
+        Joined {
+            events: Events { keys: Vec::with_capacity(keys), events: Vec::with_capacity(events) },
+            common,
+            same_stem: filled.clone().all(|piece| piece.common == common),
+            newest_first,
+        }
+    }
+
+    #[inline]
+    fn order(&self, a: (&Piece, usize), b: (&Piece, usize)) -> Order {
+        let ((older, left), (newer, right)) = (a, b);
+        let (a, b) = (older.event(left), newer.event(right));
+        let prefixes = if self.same_stem { a.prefix.cmp(&b.prefix) } else { Order::Equal };
+        prefixes
+            .then_with(|| older.key(left).cmp(newer.key(right)))
+            .then_with(|| in_order(a.birth(), b.birth(), self.newest_first))
+    }
+
+    #[inline]
+    fn push(&mut self, piece: &Piece, at: usize) {
+        let (key, mut event) = (piece.key(at), *piece.event(at));
+        if piece.common != self.common {
+            event.prefix = prefix_of(&key[self.common..]);
+        }
+        self.events.push(key, event);
+    }
+
+    fn finish(self) -> Piece {
+        Piece { events: self.events, common: self.common, newest_first: self.newest_first }
+    }
 }
 
 #[cfg(test)]
@@ -325,6 +378,25 @@ mod tests {
         let keys: Vec<_> = (0..whole.len()).map(|at| (whole.key(at).to_vec(), whole.event(at).birth())).collect();
         assert!(keys.is_sorted());
         assert_eq!(listed(&[whole]).len(), 1000);
+    }
+
+    #[test]
+    fn many_pieces_become_one_in_order() {
+        for newest_first in [false, true] {
+            let ordering = if newest_first { Ordering::newest_first() } else { Ordering::oldest_first() };
+            let count = 10 * PORTION as u64 + 7;
+            for height in 1..=count {
+                let key = (height * 7919 % 1000).to_string();
+                ordering.push(key.as_bytes(), Birth::new(Height(height), 0), What::Kill(Height(height)));
+            }
+            let whole = ordering.whole();
+            let sorted = (1..whole.len()).all(|at| {
+                let order = |at: usize| (whole.key(at), whole.event(at).birth());
+                let ((key, birth), (next_key, next_birth)) = (order(at - 1), order(at));
+                key.cmp(next_key).then_with(|| in_order(birth, next_birth, newest_first)) == Order::Less
+            });
+            assert!(sorted && whole.len() as u64 == count);
+        }
     }
 
     #[test]

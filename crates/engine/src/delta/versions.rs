@@ -6,7 +6,6 @@ use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU32, Ordering as Atomic};
 
 use super::NewVersion;
-use crate::prefetch;
 use crate::types::{Birth, GroupingId, Height, IndexId, Position, VersionKind};
 
 /// The place of a version in its delta's table.
@@ -16,6 +15,11 @@ pub(crate) struct VersionId(u32);
 const NONE: u32 = u32::MAX;
 
 impl VersionId {
+    /// The version's place in [`Versions::newest`].
+    pub(crate) fn place(self) -> usize {
+        self.0 as usize
+    }
+
     pub(super) fn to_bits(self) -> u32 {
         self.0
     }
@@ -25,8 +29,7 @@ impl VersionId {
     }
 }
 
-/// One version of one unit. What writing a run reads of it fills its first cache line.
-#[repr(C, align(64))]
+/// One version of one unit.
 pub(crate) struct Version {
     key: SmallVec<[u8; 24]>,
     height: Height,
@@ -40,7 +43,13 @@ pub(crate) struct Version {
     births: Box<[(IndexId, Birth)]>,
 }
 
-const _: () = assert!(std::mem::offset_of!(Version, previous) == 64, "the first cache line is full");
+/// The newest version of a unit in a delta that takes no more. One cache line, for keys that are not long.
+#[repr(align(64))]
+pub(crate) struct Newest {
+    pub(crate) key: SmallVec<[u8; 24]>,
+    pub(crate) birth: Birth,
+    pub(crate) position: Position,
+}
 
 impl Version {
     pub(crate) fn key(&self) -> &[u8] {
@@ -118,13 +127,18 @@ impl Versions {
         &self.table[id.0 as usize]
     }
 
-    /// Asks for what [`Versions::newest_of`] will read.
-    pub(crate) fn prefetch(&self, id: VersionId) {
-        prefetch::line(self.get(id));
+    /// For each version, in the order of their ids, the newest one of the same unit: what a run says of entries that live.
+    /// Side by side, since they are read in the order of keys, which leads all over the place.
+    pub(crate) fn newest(&self) -> Vec<Newest> {
+        let ids = 0..self.table.count();
+        ids.map(|id| {
+            let newest = self.newest_of(VersionId(id as u32));
+            Newest { key: newest.key.clone(), birth: newest.birth(), position: newest.position }
+        })
+        .collect()
     }
 
-    /// The newest version of the same unit in this delta.
-    pub(crate) fn newest_of(&self, id: VersionId) -> &Version {
+    fn newest_of(&self, id: VersionId) -> &Version {
         let mut version = self.get(id);
         loop {
             let successor = version.successor.load(Atomic::Acquire);

@@ -117,7 +117,7 @@ fn closed_while_processes_are_started() {
                 }
             });
         }
-        let opened = (0..300).try_for_each(|_| {
+        let opened = (0..60).try_for_each(|_| {
             let (store, chain) = site.open(&log_only())?;
             drop(chain);
             store.close()
