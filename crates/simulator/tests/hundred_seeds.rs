@@ -1,0 +1,45 @@
+//! A hundred histories, each of at least 1,000 operations and 50 crashes.
+
+use immuxdb_simulator::campaign;
+
+const SEEDS: u64 = 100;
+
+#[test]
+fn a_hundred_histories_go_as_they_must() {
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    let result = campaign::run(0..SEEDS, threads, |failure| println!("{failure}"));
+    println!("{}", result.coverage);
+    assert!(result.failures.is_empty(), "{} of {SEEDS} histories failed; see above", result.failures.len());
+
+    // A simulation that meets nothing proves nothing.
+    assert!(result.coverage.of("operations") >= 1_000 * SEEDS);
+    assert!(result.coverage.of("crashes") >= 50 * SEEDS);
+    for event in [
+        "crash: Process",
+        "crash: Machine",
+        "fault: stop before Sync",
+        "fault: stop in Sync",
+        "fault: stop after Sync",
+        "fault: stop before SyncDir",
+        "fault: stop after SyncDir",
+        "fault: stop in Write",
+        "fault: EIO Sync",
+        "fault: EIO Write",
+        "fault: EIO Read",
+        "fault: ENOSPC Write",
+        "disk: full disk",
+        "disk: unsynced write torn",
+        "disk: unsynced change out of order",
+        "recovered: some commits lost",
+        "opening failed",
+        "tampering: the index is removed",
+        "tampering: an old copy of the index is put back",
+        "tampering: an old copy of the log is put back, beside the newer index",
+        "scan without its index",
+        "resumed scan",
+        "second writer turned away",
+        "clock ran backwards",
+    ] {
+        assert!(result.coverage.of(event) > 0, "no history came across {event:?}");
+    }
+}
