@@ -2,8 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
+mod support;
+
+use std::sync::Arc;
+
 use libimmuxdb::index::{FieldPath, IndexDefinition};
 use libimmuxdb::{Background, Content, Durability, Error, Grouping, Height, Scan, Store, StoreOptions, limits};
+use support::storage::Hasty;
 use tempfile::TempDir;
 
 /// A grouping of a new store, which is closed when the directory goes.
@@ -11,6 +16,7 @@ fn grouping() -> (TempDir, Store, Grouping) {
     let directory = TempDir::new().unwrap();
     let mut options = StoreOptions::default().durability(Durability::Buffered);
     options.background = Background::Manual;
+    options.storage = Arc::new(Hasty::default());
     let store = Store::open(directory.path(), options).unwrap();
     let grouping = store.chain("default").unwrap().grouping("g").unwrap();
     (directory, store, grouping)

@@ -4,6 +4,8 @@
 //! end: a manifest never knows more than the log that survives power loss.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering as Atomic;
@@ -43,6 +45,38 @@ pub(crate) struct NumberedRun {
 
 /// The clears of each grouping, ascending, and the indexes that were dropped.
 type ClearsAndDrops = (BTreeMap<GroupingId, Vec<Height>>, BTreeSet<(GroupingId, IndexId)>);
+
+/// The runs to merge next.
+///
+/// The entries of a new index must end up in a run whose stretch has the height of its definition. So they merge with
+/// others only together with a run that comes after them; until there is one, among themselves.
+fn choose_inputs(runs: &[NumberedRun], under_load: bool) -> Option<Range<usize>> {
+    let size_of = |numbered: &NumberedRun| RunSize {
+        bytes: numbered.run.bytes(),
+        kills: numbered.run.counts().kills,
+        entries: numbered.run.counts().total(),
+    };
+    let sizes: Vec<RunSize> = runs.iter().map(size_of).collect();
+    let is_new_index = |numbered: &NumberedRun| numbered.run.meta().is_empty_stretch();
+    let waiting = runs.iter().rev().take_while(|numbered| is_new_index(numbered)).count();
+    let settled = runs.len() - waiting;
+    if let Some(mut chosen) = choose_merge(&sizes[..settled], under_load) {
+        while is_new_index(&runs[chosen.end - 1]) {
+            chosen.end += 1;
+        }
+        return Some(chosen);
+    }
+    // Together they may be too many.
+    choose_merge(&sizes, under_load)?;
+    let mut start = settled;
+    for same in runs[settled..].chunk_by(|a, b| a.run.meta().end == b.run.meta().end) {
+        if same.len() > 1 {
+            return Some(start..start + same.len());
+        }
+        start += same.len();
+    }
+    None
+}
 
 impl Shared {
     /// The log bytes of the delta that is next to be written.
@@ -148,24 +182,9 @@ impl Shared {
         if self.remove_damaged_runs() {
             return Ok(false);
         }
-        let sizes: Vec<RunSize> = before
-            .iter()
-            .map(|numbered| RunSize {
-                bytes: numbered.run.bytes(),
-                kills: numbered.run.counts().kills,
-                entries: numbered.run.counts().total(),
-            })
-            .collect();
-        let Some(mut chosen) = choose_merge(&sizes, under_load) else {
+        let Some(chosen) = choose_inputs(&before, under_load) else {
             return Ok(false);
         };
-        // The entries of a new index must end up in a run whose stretch has the height of its definition.
-        while !chosen.is_empty() && before[chosen.end - 1].run.meta().is_empty_stretch() {
-            chosen.end -= 1;
-        }
-        if chosen.len() < 2 {
-            return Ok(false);
-        }
         let inputs: Vec<Arc<Run>> = before[chosen.clone()].iter().map(|numbered| Arc::clone(&numbered.run)).collect();
         let numbers: Vec<u64> = before[chosen].iter().map(|numbered| numbered.number).collect();
         let meta = RunMeta::union(inputs.iter().map(|run| run.meta()));
@@ -296,6 +315,13 @@ impl Shared {
     fn have_index_directory(&self, runs: &mut Runs) -> Result<()> {
         self.log.check_place()?;
         if !runs.directory_made {
+            // The log's directory was there. If it has another name by now, it is not made anew at the old place.
+            if let Some(above) = self.index_directory.parent()
+                && let Err(source) = self.options.storage.sync_dir(above)
+                && source.kind() == ErrorKind::NotFound
+            {
+                return Err(Error::io(above, source));
+            }
             make_directory(&*self.options.storage, &self.index_directory)?;
             runs.directory_made = true;
         }
