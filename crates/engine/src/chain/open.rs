@@ -328,8 +328,8 @@ pub(crate) fn open_for_writing(name: &str, path: &Path, options: &StoreOptions) 
         return Ok(Arc::new(shared));
     }
     let shared = Arc::new(shared);
-    if shared.runs.lock().next > next_run {
-        // Runs that were written while replaying are not yet in the manifest.
+    if shared.runs.lock().next > next_run || shared.recovery.ignored_runs > 0 {
+        // The manifest does not know the runs that were written while replaying, or still names those that do not fit.
         shared.install(|_| {}, |_| {}, None)?;
     }
     shared.fill_unfilled()?;
