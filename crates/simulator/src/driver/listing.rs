@@ -93,12 +93,18 @@ pub(super) struct Expected {
 }
 
 /// What the model lists. `current` is the index as it is defined now; at a height before it was created, the engine
-/// sorts all units instead.
-pub(super) fn expected(grouping: &Grouping, at: Height, listing: &Listing, current: Option<&Index>) -> Expected {
+/// sorts all units instead; so it does where it cannot know the index (`usable`).
+pub(super) fn expected(
+    grouping: &Grouping,
+    at: Height,
+    listing: &Listing,
+    current: Option<&Index>,
+    usable: bool,
+) -> Expected {
     let (mut units, used_index) = match &listing.ordered {
         Ordered::ByUnitKey(bounds) => (by_unit_key(grouping, bounds), true),
         Ordered::ByIndex(name, bounds) => match (grouping.indexes.get(name), current) {
-            (Some(index), Some(current)) if current.since <= at => (by_index(grouping, index, bounds), true),
+            (Some(index), Some(current)) if usable && current.since <= at => (by_index(grouping, index, bounds), true),
             (_, Some(current)) => (by_index(grouping, &sorted(grouping, &current.spec), bounds), false),
             (_, None) => (Vec::new(), false),
         },

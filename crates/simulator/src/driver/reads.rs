@@ -218,9 +218,13 @@ impl Driver {
     }
 
     fn expected(&self, name: &str, at: Height, listing: &Listing) -> Expected {
+        self.expected_with(name, at, listing, true)
+    }
+
+    fn expected_with(&self, name: &str, at: Height, listing: &Listing, usable: bool) -> Expected {
         let nothing = Grouping::default();
         let grouping = self.ledger.model.at(at).groupings.get(name).map_or(&nothing, |grouping| grouping);
-        expected(grouping, at, listing, self.index_of(name, listing))
+        expected(grouping, at, listing, self.index_of(name, listing), usable)
     }
 
     /// The engine's form of a scan.
@@ -291,7 +295,7 @@ impl Driver {
         let Some((found, used_index, cursor)) = read else {
             return Ok(None);
         };
-        let expected = self.expected(name, at, listing);
+        let expected = self.expected_with(name, at, listing, used_index || must_use_index);
         let context = || format!("scan of {name:?} at height {at} ({listing:?})");
         let spec = self.index_of(name, listing).map(|index| &index.spec);
         let mut pairs = found.iter().zip(&expected.units);
