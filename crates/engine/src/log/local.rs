@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::body::{Body, Parts};
 use super::builder::FrameBuilder;
@@ -49,8 +49,10 @@ pub(crate) struct LocalLog {
     pub(super) written: AtomicU64,
     pub(super) synced: Mutex<LogPoint>,
     pub(super) durable: AtomicU64,
-    /// Whoever syncs holds it: those who wait for it find their commits synced when they get it.
-    sync_turn: Mutex<()>,
+    /// Whether somebody syncs.
+    syncing: Mutex<bool>,
+    /// A sync ended: who waited for it goes on, and one of those whose commits came too late for it leads the next.
+    sync_ended: Condvar,
     pub(super) status: Mutex<StatusWriter>,
     poison: OnceLock<String>,
     windows: Windows,
@@ -107,7 +109,8 @@ impl LocalLog {
             written: AtomicU64::new(base.offset),
             synced: Mutex::new(base),
             durable: AtomicU64::new(base.height.0),
-            sync_turn: Mutex::new(()),
+            syncing: Mutex::new(false),
+            sync_ended: Condvar::new(),
             status: Mutex::new(StatusWriter { sequence: found.map_or(0, |s| s.sequence), writer }),
             poison: OnceLock::new(),
             windows: Windows::new(),
@@ -279,8 +282,20 @@ impl LocalLog {
 
     /// Syncs to the very end, open records too.
     pub(super) fn sync_everything(&self) -> Result<LogPoint> {
-        let _turn = self.sync_turn.lock();
-        self.sync_now()
+        let mut syncing = self.syncing.lock();
+        while *syncing {
+            self.sync_ended.wait(&mut syncing);
+        }
+        self.lead_sync(syncing)
+    }
+
+    /// Syncs for all who wait.
+    fn lead_sync(&self, mut syncing: MutexGuard<'_, bool>) -> Result<LogPoint> {
+        *syncing = true;
+        let outcome = MutexGuard::unlocked(&mut syncing, || self.sync_now());
+        *syncing = false;
+        self.sync_ended.notify_all();
+        outcome
     }
 
     fn sync_now(&self) -> Result<LogPoint> {
@@ -385,12 +400,16 @@ impl Log for LocalLog {
     }
 
     fn sync(&self, through: Height) -> Result<LogPoint> {
-        if self.durable_height() < through {
-            let _turn = self.sync_turn.lock();
-            if self.durable_height() < through {
-                self.writable(&self.tail.lock().access)?;
-                return self.sync_now();
+        if self.durable_height() >= through {
+            return Ok(*self.synced.lock());
+        }
+        let mut syncing = self.syncing.lock();
+        while self.durable_height() < through {
+            self.writable(&self.tail.lock().access)?;
+            if !*syncing {
+                return self.lead_sync(syncing);
             }
+            self.sync_ended.wait(&mut syncing);
         }
         Ok(*self.synced.lock())
     }
