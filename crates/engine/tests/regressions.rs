@@ -166,6 +166,27 @@ fn a_crash_at_any_point_of_the_creation_of_an_index_leaves_a_store_that_works() 
     }
 }
 
+/// Runs that fill an index may merge with others only when a run comes after them; merging stood still until then, however
+/// many they were.
+#[test]
+fn fill_runs_merge_among_themselves_before_a_run_comes_after_them() {
+    const UNITS: i64 = 2_000;
+    let directory = TempDir::new().unwrap();
+    let (_store, chain, grouping) = open(directory.path());
+    for value in 0..UNITS {
+        put(&grouping, &format!("key {}", value * 7919 % UNITS), value);
+    }
+    create_index(&grouping);
+    let check = || assert_eq!(grouping.count(Scan::index("v")).unwrap(), UNITS as u64);
+    assert!(fill_runs(&chain) > 4, "{:?}", chain.stats().runs);
+    check();
+    while chain.run_background_step().unwrap() {}
+    assert_eq!(fill_runs(&chain), 1, "{:?}", chain.stats().runs);
+    check();
+    merge_fill_runs(&chain);
+    check();
+}
+
 /// Two threads wrote the same delta as a run, and the second one took the next delta off unwritten.
 #[test]
 fn background_steps_may_be_taken_by_several_threads() {

@@ -4,7 +4,6 @@
 //! end: a manifest never knows more than the log that survives power loss.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -315,13 +314,6 @@ impl Shared {
     fn have_index_directory(&self, runs: &mut Runs) -> Result<()> {
         self.log.check_place()?;
         if !runs.directory_made {
-            // The log's directory was there. If it has another name by now, it is not made anew at the old place.
-            if let Some(above) = self.index_directory.parent()
-                && let Err(source) = self.options.storage.sync_dir(above)
-                && source.kind() == ErrorKind::NotFound
-            {
-                return Err(Error::io(above, source));
-            }
             make_directory(&*self.options.storage, &self.index_directory)?;
             runs.directory_made = true;
         }
