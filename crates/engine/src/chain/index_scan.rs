@@ -101,7 +101,9 @@ impl IndexScan {
     /// Passes a dead entry, and all others of a stretch that is known to be dead.
     fn pass_dead(&mut self, since: Height) -> Result<()> {
         let (grouping, backward) = (self.grouping.id, self.range.backward);
-        self.dead.step(&self.entry.key, self.entry.birth, since, backward);
+        // Sections that a clear hides, and those of entries that ended in older runs, were not looked at: what is in
+        // them is dead now, and need not have been before.
+        self.dead.step(&self.entry.key, self.entry.birth, since.max(self.at), backward);
         let place = (self.entry.key.clone(), self.entry.birth);
         if let Some((start, stretch)) = self.shared.dead.around(grouping, self.index, &place, self.at) {
             let (key, birth) = if backward { &start } else { &stretch.end };

@@ -162,6 +162,8 @@ impl Shared {
         let covered = derived.covered;
         let runs: Vec<_> = derived.runs.iter().rev().map(|numbered| Arc::clone(&numbered.run)).collect();
         let active = Arc::new(Delta::new(covered.height.next(), covered.offset, false));
+        let dead = DeadStretches::default();
+        dead.apply(covered.height);
         Shared {
             name: name.to_owned(),
             path: path.to_owned(),
@@ -186,7 +188,7 @@ impl Shared {
             followed: Mutex::new(covered),
             definitions: Mutex::new(Vec::new()),
             counts_all: AtomicBool::new(false),
-            dead: DeadStretches::default(),
+            dead,
             background: BackgroundState::default(),
         }
     }
