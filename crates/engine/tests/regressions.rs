@@ -187,6 +187,15 @@ fn fill_runs_merge_among_themselves_before_a_run_comes_after_them() {
     check();
 }
 
+/// Tells other threads when this one leaves, also by a panic.
+struct Ending<'a>(&'a AtomicBool);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Two threads wrote the same delta as a run, and the second one took the next delta off unwritten.
 #[test]
 fn background_steps_may_be_taken_by_several_threads() {
@@ -194,21 +203,21 @@ fn background_steps_may_be_taken_by_several_threads() {
     let directory = TempDir::new().unwrap();
     let (store, chain, grouping) = open(directory.path());
     create_index(&grouping);
-    let done = AtomicBool::new(false);
+    let ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                while !done.load(Ordering::Relaxed) {
+                while !ended.load(Ordering::Relaxed) {
                     if !chain.run_background_step().unwrap() {
                         std::thread::yield_now();
                     }
                 }
             });
         }
+        let _ending = Ending(&ended);
         for value in 0..UNITS {
             put(&grouping, &format!("key {value}"), value);
         }
-        done.store(true, Ordering::Relaxed);
     });
     let check = |grouping: &Grouping| {
         assert_eq!(grouping.count(Scan::units()).unwrap(), UNITS as u64);
