@@ -146,7 +146,8 @@ impl Image {
                         losses.lengths_only += 1;
                         let old = self.durable.len();
                         self.durable.resize(offset + bytes.len(), 0);
-                        if random.chance(50) {
+                        // Rubbish, where blocks were allotted before. A file that was never synced has none.
+                        if old > 0 && random.chance(50) {
                             random.fill(&mut self.durable[old..]);
                         }
                     }

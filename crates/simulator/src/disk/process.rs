@@ -22,13 +22,15 @@ enum Course {
     Unheard,
     /// Some of the way, and then this error.
     Partly(io::Error),
-    /// Nowhere.
+    /// Nowhere, with this error.
     Fails(io::Error),
+    /// Nowhere: everything has stopped, or the process is dead, and of its files nothing may be left.
+    Stops,
 }
 
 fn course(state: &mut State, process: u64, call: Call, what: &dyn Fn() -> String) -> Course {
     if state.faults.stopped() || !state.processes.contains(&process) {
-        return Course::Fails(stopped());
+        return Course::Stops;
     }
     let effect = state.faults.meet(call);
     if let Some(trace) = &state.trace {
@@ -38,9 +40,9 @@ fn course(state: &mut State, process: u64, call: Call, what: &dyn Fn() -> String
     match effect {
         None => Course::Whole,
         Some(Effect::StopAfter) => Course::Unheard,
-        Some(Effect::StopBefore) => Course::Fails(stopped()),
+        Some(Effect::StopBefore) => Course::Stops,
         Some(Effect::StopAmid) if call.changes() => Course::Partly(stopped()),
-        Some(Effect::StopAmid) => Course::Fails(stopped()),
+        Some(Effect::StopAmid) => Course::Stops,
         Some(Effect::IoError) if call.changes() => Course::Partly(io_error()),
         Some(Effect::NoSpace) if call == Call::Write => Course::Partly(no_space()),
         Some(Effect::NoSpace) if call.changes() => Course::Fails(no_space()),
@@ -61,6 +63,7 @@ fn perform<T>(state: &mut State, course: Course, action: impl FnOnce(&mut State)
             }
         }
         Course::Fails(error) => Err(error),
+        Course::Stops => Err(stopped()),
     }
 }
 
@@ -137,6 +140,7 @@ impl Storage for Process {
                 Err(error)
             }
             Course::Fails(error) => Err(error),
+            Course::Stops => Err(stopped()),
         }
     }
 
@@ -207,6 +211,7 @@ impl File for Handle {
             Course::Unheard => (bytes.len(), Err(stopped())),
             Course::Partly(error) => (state.random.index(bytes.len() + 1), Err(error)),
             Course::Fails(error) => return Err(error),
+            Course::Stops => return Err(stopped()),
         };
         let old = state.tree.file(self.node).image.live().len() as u64;
         let room = old.saturating_add(state.free()).saturating_sub(offset);
@@ -237,20 +242,24 @@ impl File for Handle {
     fn sync_data(&self) -> io::Result<()> {
         let state = &mut *self.state.lock();
         let course = self.begin(state, Call::Sync, &String::new);
+        if matches!(course, Course::Stops) {
+            return Err(stopped());
+        }
         let file = state.tree.file(self.node);
         let error = match course {
-            Course::Whole | Course::Unheard => {
+            Course::Whole => {
                 file.image.sync();
-                if matches!(course, Course::Unheard) {
-                    return Err(stopped());
+                if !state.hear_of_failed_sync(self.id) {
+                    return Ok(());
                 }
-                if state.hear_of_failed_sync(self.id) {
-                    state.count("sync failed in another process", 1);
-                    return Err(io_error());
-                }
-                return Ok(());
+                state.count("sync failed in another process", 1);
+                return Err(io_error());
             }
-            // Whoever was killed in the middle of a call has not made it fail.
+            Course::Unheard => {
+                file.image.sync();
+                return Err(stopped());
+            }
+            // Whoever dies in the middle of a call has not made it fail.
             Course::Partly(error) if state.faults.stopped() => {
                 file.image.interrupt_sync(&mut state.random);
                 return Err(error);
@@ -259,8 +268,8 @@ impl File for Handle {
                 file.image.fail_sync(&mut state.random);
                 error
             }
-            Course::Fails(error) if state.faults.stopped() => return Err(error),
             Course::Fails(error) => error,
+            Course::Stops => unreachable!("it was looked at above"),
         };
         file.failed_syncs += 1;
         state.hear_of_failed_sync(self.id);

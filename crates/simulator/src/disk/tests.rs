@@ -236,3 +236,18 @@ fn everybody_hears_once_of_a_failed_sync() {
     assert_eq!(disk.wounds(), 2);
     second.sync_data().unwrap();
 }
+
+#[test]
+fn what_a_dead_process_still_does_reaches_nothing() {
+    let disk = disk(1);
+    let process = disk.start_process();
+    write(&process, "/store/log", b"bytes", false).unwrap();
+    let file = process.open(Path::new("/store/log"), OpenMode::Write).unwrap();
+    disk.crash(CrashKind::Process);
+    disk.replace(Path::new("/store"), None).unwrap();
+    disk.crash(CrashKind::Machine);
+    // The file is gone by now, and its handle is not.
+    assert!(file.sync_data().is_err());
+    assert!(file.write_at(b"late", 0).is_err());
+    assert!(file.len().is_err());
+}

@@ -174,7 +174,7 @@ impl Driver {
             Misfortune::Full(bytes) => self.disk.set_quota(Some(self.disk.used() + bytes)),
         }
         for _ in 0..life.operations {
-            if self.disk.stopped() {
+            if self.disk.stopped() || self.session().has_unfilled_index {
                 break;
             }
             self.operation()?;

@@ -28,6 +28,8 @@ struct RunningScan {
 /// A scan that ended at its limit, to be resumed with its cursor.
 struct Pause {
     grouping: &'static str,
+    /// The creation of its index, if it goes by one.
+    since: Option<Height>,
     listing: Listing,
     cursor: Cursor,
 }
@@ -186,8 +188,9 @@ impl Driver {
         }
         let cursor = self.compare_scan(name, &snapshot, &listing, None)?;
         if let (Some((cursor, place)), true) = (cursor, listing.limit.is_some()) {
+            let since = self.index_of(name, &listing).map(|index| index.since);
             let listing = Listing { resume: Some(place), ..listing };
-            hold(&mut self.held.pauses, Pause { grouping: name, listing, cursor });
+            hold(&mut self.held.pauses, Pause { grouping: name, since, listing, cursor });
         }
         Ok(())
     }
@@ -381,8 +384,9 @@ impl Driver {
             return Ok(());
         }
         let nth = self.random.index(self.held.pauses.len());
-        let Pause { grouping, listing, cursor } = self.held.pauses.remove(nth);
-        if matches!(listing.ordered, Ordered::ByIndex(..)) && self.index_of(grouping, &listing).is_none() {
+        let Pause { grouping, since, listing, cursor } = self.held.pauses.remove(nth);
+        if since != self.index_of(grouping, &listing).map(|index| index.since) {
+            // The index is gone, or is another one by now.
             return Ok(());
         }
         let snapshot = self.snapshot_at(self.ledger.model.height())?;

@@ -20,7 +20,8 @@ pub(super) struct Session {
     pub process: Arc<Process>,
     /// The disk's wounds when the store was opened.
     pub wounds: u64,
-    /// Whether an index was neither filled nor dropped again, for want of space.
+    /// Whether an index could be neither filled nor dropped again. Its creation has failed, so nobody relies on it; the
+    /// next opening finishes it or drops it.
     pub has_unfilled_index: bool,
 }
 
