@@ -42,7 +42,9 @@ impl Shared {
         let stretches =
             runs.in_force.iter().map(|numbered| numbered.run.meta()).filter(|meta| !meta.is_empty_stretch());
         let ours = stretches.map(|meta| meta.end).max().unwrap_or_default();
-        if covered < ours {
+        // Runs that are ahead of what was followed are ignored, and with them the entries of indexes that are known to be
+        // filled: then this is not the moment.
+        if covered < ours || derived.ignored > 0 {
             return Ok(());
         }
         runs.in_force = derived.runs;

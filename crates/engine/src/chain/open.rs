@@ -371,15 +371,17 @@ fn damage_text(path: &Path, offset: u64, what: &str, height: Height) -> String {
 /// Makes a directory and makes its name survive power loss.
 pub(crate) fn make_directory(storage: &dyn Storage, directory: &Path) -> Result<()> {
     let io = |error| Error::io(directory, error);
-    if storage.exists(directory).map_err(io)? {
-        return Ok(());
+    // Also if it is there: whoever made it may have been stopped before its name was safe.
+    if !storage.exists(directory).map_err(io)? {
+        storage.create_dir(directory).map_err(io)?;
     }
-    storage.create_dir(directory).map_err(io)?;
     let mut child = directory;
     while let Some(parent) = child.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        // A parent that this user cannot open was there before.
-        if storage.sync_dir(parent).is_err() {
-            break;
+        match storage.sync_dir(parent) {
+            Ok(()) => {}
+            // A parent that this user cannot open was there before.
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => break,
+            Err(error) => return Err(Error::io(parent, error)),
         }
         child = parent;
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::LogPoint;
 use super::head::{FrameHead, lengths};
-use super::header::{LogHeader, PAGE_BYTES, WRITER_LOCK};
+use super::header::{HEADER_BYTES, LogHeader, PAGE_BYTES, WRITER_LOCK};
 use super::local::{Access, LocalLog};
 use super::status::{Status, Writer};
 use crate::error::{Error, Result};
@@ -55,8 +55,16 @@ impl LocalLog {
         }
         let header = LogHeader::decode(path, &read_page(&*file).map_err(io)?)?;
         if len <= PAGE_BYTES {
-            // Whoever made the file may have been stopped before these.
+            // Whoever made the file may have been stopped before these, or have seen its sync fail: then another sync
+            // says something only of what is written once more.
             file.set_len(PAGE_BYTES).map_err(io)?;
+            let found = Status::read(&*file, header.log_id).map_err(io)?;
+            if found.is_none_or(|status| status.synced_offset <= PAGE_BYTES) {
+                let page = read_page(&*file).map_err(io)?;
+                file.write_at(&page[..HEADER_BYTES], 0).map_err(io)?;
+                Status::new(1, header.base(), opening.writer, true).write(&*file, header.log_id).map_err(io)?;
+                file.sync_data().map_err(io)?;
+            }
             storage.sync_dir(directory(path)).map_err(io)?;
         }
         if !header.writable() {
