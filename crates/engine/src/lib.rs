@@ -63,7 +63,7 @@ mod varint;
 pub use chain::{Chain, ChainStats, GroupingInfo, IndexProgress, RecoveryReport, RunStats, TailCut};
 pub use error::{Error, Result};
 pub use grouping::{Grouping, IndexInfo};
-pub use options::{Background, StoreOptions};
+pub use options::{Background, StoreOptions, Syncing};
 pub use scan::{Cursor, Scan};
 pub use snapshot::Snapshot;
 pub use store::Store;

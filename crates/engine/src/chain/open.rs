@@ -289,12 +289,9 @@ impl Shared {
     }
 }
 
-/// Opens a chain for writing, making it if it is missing.
+/// Opens a chain for writing, making it if it is missing; its directory must be there.
 pub(crate) fn open_for_writing(name: &str, path: &Path, options: &StoreOptions) -> Result<Arc<Shared>> {
     let storage = &options.storage;
-    if let Some(directory) = path.parent() {
-        make_directory(&**storage, directory)?;
-    }
     let environment = &*options.environment;
     let process = environment.process();
     let mut opening = Opening {
@@ -303,6 +300,7 @@ pub(crate) fn open_for_writing(name: &str, path: &Path, options: &StoreOptions) 
         log_id: [0; 16],
         now: environment.now(),
         was_there: Manifest::exists(&**storage, &index_directory(path))?,
+        syncing: options.syncing,
     };
     environment.fill_random(&mut opening.nonce);
     environment.fill_random(&mut opening.log_id);
@@ -336,9 +334,7 @@ pub(crate) fn open_for_writing(name: &str, path: &Path, options: &StoreOptions) 
     }
     shared.fill_unfilled()?;
     if options.background == Background::Threads {
-        BackgroundState::start(&shared)?;
-        let view = shared.view();
-        shared.background.view_changed(view.frozen.len(), view.runs.len());
+        BackgroundState::may_start(&shared, !shared.has_merge_to_do());
     }
     Ok(shared)
 }
