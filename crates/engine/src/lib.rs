@@ -38,6 +38,7 @@
 //! | snapshot | [`Snapshot`] | a chain at a height |
 //! | transaction | [`Transaction`] | several operations at one height |
 //! | scan | [`Scan`], [`Units`] | units in order, by unit key or index |
+//! | walk | [`Walk`] | units in order, one step at a time, while commits go on |
 
 mod chain;
 mod delta;
@@ -59,11 +60,12 @@ mod types;
 mod unit;
 mod units;
 mod varint;
+mod walk;
 
 pub use chain::{Chain, ChainStats, GroupingInfo, IndexProgress, RecoveryReport, RunStats, TailCut};
 pub use error::{Error, Result};
 pub use grouping::{Grouping, IndexInfo};
-pub use options::{Background, StoreOptions};
+pub use options::{Background, StoreOptions, Syncing};
 pub use scan::{Cursor, Scan};
 pub use snapshot::Snapshot;
 pub use store::Store;
@@ -71,3 +73,4 @@ pub use transaction::Transaction;
 pub use types::{Birth, Durability, GroupingId, Height, IndexId, Position, Timestamp, VersionKind};
 pub use unit::{Committed, Content, Unit, Version, WriteOptions};
 pub use units::{Units, Versions};
+pub use walk::{Seek, Walk};

@@ -29,6 +29,7 @@
 
 mod connector;
 mod failure;
+mod file;
 mod layout;
 mod request;
 mod run_unit;

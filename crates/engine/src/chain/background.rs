@@ -6,9 +6,11 @@
 //!
 //! Memory stays bounded because frozen deltas are few: from the second one on, each commit pauses for the time that
 //! writing its share of a run takes, so that the writer comes down to the flusher's pace; at the fourth it waits.
+//!
+//! The threads begin when there is work for the first time: opening and closing a chain that needs none costs no thread.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering as Atomic};
+use std::sync::{Arc, OnceLock, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -45,11 +47,19 @@ struct Work {
     failed: Option<String>,
 }
 
+impl Work {
+    fn may_merge(&self) -> bool {
+        !self.merged && self.runs > 1
+    }
+}
+
 /// What the threads and the writers tell each other.
 #[derive(Default)]
 pub(crate) struct BackgroundState {
     work: Mutex<Work>,
     changed: Condvar,
+    /// Whom the threads work for, once they may begin.
+    shared: OnceLock<Weak<Shared>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     has_threads: AtomicBool,
     /// Nanoseconds of flushing for 1024 bytes of log.
@@ -78,7 +88,12 @@ impl BackgroundState {
         work.frozen = frozen;
         work.merged &= work.runs == runs;
         work.runs = runs;
+        let needed = (frozen > 0 || work.may_merge()) && !work.stop;
         self.changed.notify_all();
+        drop(work);
+        if needed {
+            self.start();
+        }
     }
 
     /// Slows down a writer, which just added `bytes` to the log, to the pace of the background.
@@ -114,28 +129,52 @@ impl BackgroundState {
             if let Some(Error::NoSpace { path }) = work.full.as_ref().or(work.full_for_merge.as_ref()) {
                 return Err(Error::NoSpace { path: path.clone() });
             }
-            if work.stop || (work.frozen == 0 && work.busy == 0 && work.merged) {
+            if work.stop || (work.frozen == 0 && work.busy == 0 && !work.may_merge()) {
                 return Ok(());
             }
             self.changed.wait(&mut work);
         }
     }
 
-    /// Starts the threads of a chain.
-    pub(crate) fn start(shared: &Arc<Shared>) -> Result<()> {
+    /// From now on threads may begin. `merged`: no merge is worth it.
+    pub(crate) fn may_start(shared: &Arc<Shared>, merged: bool) {
+        let view = shared.view();
         let state = &shared.background;
-        let mut threads = state.threads.lock();
+        // A chain is opened once.
+        let _ = state.shared.set(Arc::downgrade(shared));
+        {
+            let mut work = state.work.lock();
+            work.runs = view.runs.len();
+            work.merged = merged;
+        }
+        state.view_changed(view.frozen.len(), view.runs.len());
+    }
+
+    /// Starts the threads, unless they run or may not begin.
+    fn start(&self) {
+        if self.has_threads.load(Atomic::Relaxed) {
+            return;
+        }
+        let Some(shared) = self.shared.get().and_then(Weak::upgrade) else {
+            return;
+        };
+        let mut threads = self.threads.lock();
+        if !threads.is_empty() {
+            return;
+        }
         type Body = fn(&Shared);
         for (name, body) in [("immuxdb-flush", flush_loop as Body), ("immuxdb-merge", merge_loop as Body)] {
-            let shared_by_thread = Arc::clone(shared);
-            let thread = std::thread::Builder::new()
-                .name(name.to_owned())
-                .spawn(move || body(&shared_by_thread))
-                .map_err(|source| Error::io(shared.path.as_path(), source))?;
-            threads.push(thread);
+            let shared_by_thread = Arc::clone(&shared);
+            let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(move || body(&shared_by_thread));
+            match spawned {
+                Ok(thread) => threads.push(thread),
+                Err(error) => {
+                    self.work.lock().failed = Some(format!("a thread cannot be started: {error}"));
+                    break;
+                }
+            }
         }
-        state.has_threads.store(true, Atomic::Relaxed);
-        Ok(())
+        self.has_threads.store(true, Atomic::Relaxed);
     }
 
     /// Ends the threads. A merge that is under way is given up; a run that is being written is finished.
