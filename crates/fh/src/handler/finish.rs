@@ -71,7 +71,7 @@ extern "C" fn at_exit() {
         let Some(mut table) = TABLE.try_lock_for(std::time::Duration::from_secs(5)) else { return };
         for open in table.take_all() {
             if let Err(failure) = open.connector.close() {
-                message::tell(&format!("{}: {failure}", open.name));
+                message::tell(&failure.to_string());
             }
         }
         if let Err(failure) = RunUnit::global().close_all() {

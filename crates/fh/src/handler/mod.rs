@@ -63,9 +63,8 @@ unsafe fn handle(code: [u8; 2], fcd: Fcd) {
     let status = match outcome {
         Ok(status) => status,
         Err(failure) => {
-            if let Some(text) = &failure.message {
-                // SAFETY: promised by the caller.
-                message::tell(&format!("{}: {text} (status {})", name_of(unsafe { fcd.name() }), failure.status));
+            if let Some(text) = failure.message.as_ref().filter(|_| !is_expected(failure.status)) {
+                message::tell(&format!("{text} (status {})", failure.status));
             }
             failure.status
         }
@@ -86,7 +85,8 @@ unsafe fn handle(code: [u8; 2], fcd: Fcd) {
         let by_key = matches!(operation, Some(Operation::ReadKey | Operation::Start(_)));
         let key = by_key.then(|| statement::key().unwrap_or_else(|| fcd.key()));
         // SAFETY: promised by the caller.
-        let name = name_of(unsafe { fcd.name() });
+        let name = TABLE.lock().find(fcd).map(|open| open.name.clone());
+        let name = name.unwrap_or_else(|| name_of(unsafe { open::name_to_open(fcd) }));
         trace.operation(&name, operation.map_or("UNKNOWN", Operation::name), key, status.code(), start);
     }
 }
@@ -112,6 +112,11 @@ unsafe fn perform(operation: Option<Operation>, code: [u8; 2], fcd: Fcd) -> Resu
         // SAFETY: promised by the caller.
         _ => unsafe { on_open_file(operation, fcd) },
     }
+}
+
+/// Whether programs expect this status in their normal course, so that no message is due.
+fn is_expected(status: Status) -> bool {
+    matches!(status, Status::FileMissing) || matches!(status.code()[0], b'0' | b'1' | b'2')
 }
 
 /// CLOSE.
@@ -142,7 +147,8 @@ unsafe fn on_open_file(operation: Operation, fcd: Fcd) -> Result<Status, Failure
     // SAFETY: the record area has the length of the longest record; within this call it is ours.
     let area = unsafe { fcd.record(area_len) };
     if area.len() < area_len || area_len < open.area_len {
-        return Err(Failure::new(Status::IoError, "the program passes no record area, or one that is too short"));
+        let text = format!("{}: the program passes no record area, or one that is too short", open.name);
+        return Err(Failure::new(Status::IoError, text));
     }
     match operation {
         Operation::ReadNext(direction) => {
@@ -177,7 +183,10 @@ fn key_number(fcd: Fcd, open: &OpenFile) -> Result<usize, Failure> {
     if key < open.key_count {
         Ok(key)
     } else {
-        Err(Failure::new(Status::IoError, format!("key {key} is asked for, the program declares {}", open.key_count)))
+        Err(Failure::new(
+            Status::IoError,
+            format!("{}: key {key} is asked for, the program declares {}", open.name, open.key_count),
+        ))
     }
 }
 

@@ -3,7 +3,7 @@
 use immuxdb_isam::{Failure, Layout, OpenMode, OpenRequest, RunUnit, Settings, Status};
 
 use super::table::{MAX_OPEN, OpenFile, Standing, TABLE};
-use super::{finish, name_of, statement};
+use super::{assigned_name, finish, name_of, statement};
 use crate::fcd::{CLOSED, Fcd, MAX_RECORD, keys, open_mode_number};
 use crate::libcob::{Family, libcob};
 use crate::message;
@@ -35,12 +35,15 @@ pub unsafe fn open(mode: OpenMode, fcd: Fcd) -> Result<Status, Failure> {
     // What an earlier use left there.
     fcd.set_open_mode(CLOSED);
     // SAFETY: promised by the caller.
-    let (assigned, layout) = unsafe { (fcd.name(), layout(fcd)) };
+    let (assigned, layout) = unsafe { (name_to_open(fcd), layout(fcd)) };
     let path = path(assigned);
     if path.as_os_str().is_empty() {
-        return Err(Failure::new(Status::BadName, "ASSIGN names no file: the name, or what it is mapped to, is empty"));
+        return Err(Failure::new(
+            Status::BadName,
+            "ASSIGN names no file: the name, or what the environment maps it to, is empty",
+        ));
     }
-    let layout = layout?;
+    let layout = layout.map_err(|text| Failure::new(Status::AttributesClash, format!("{}: {text}", path.display())))?;
     let settings = Settings::from_environment()?;
     finish::prepare();
     let request = OpenRequest {
@@ -52,6 +55,9 @@ pub unsafe fn open(mode: OpenMode, fcd: Fcd) -> Result<Status, Failure> {
         settings: &settings,
     };
     let (connector, status) = RunUnit::global().open(&request)?;
+    if let Some(warning) = connector.warning() {
+        message::tell(warning);
+    }
     let open = OpenFile {
         connector,
         name: name_of(assigned),
@@ -64,7 +70,7 @@ pub unsafe fn open(mode: OpenMode, fcd: Fcd) -> Result<Status, Failure> {
     for open in left {
         // Its program is gone without CLOSE. What was acknowledged is in the file.
         if let Err(failure) = open.connector.close() {
-            message::tell(&format!("{}: {failure}", open.name));
+            message::tell(&failure.to_string());
         }
     }
     fcd.set_open_mode(open_mode_number(mode));
@@ -77,6 +83,16 @@ pub unsafe fn open(mode: OpenMode, fcd: Fcd) -> Result<Status, Failure> {
         ));
     }
     Ok(status)
+}
+
+/// The name in ASSIGN: the program's own field, where OPEN was interposed. The FCD may have the name of an earlier OPEN.
+///
+/// # Safety
+/// As for [`crate::immuxfh`].
+#[expect(unsafe_code, reason = "the name is the program's")]
+pub unsafe fn name_to_open<'a>(fcd: Fcd) -> &'a [u8] {
+    // SAFETY: promised by the caller.
+    statement::file().and_then(assigned_name).unwrap_or_else(|| unsafe { fcd.name() })
 }
 
 /// The path that a name in ASSIGN leads to in this process.
@@ -92,16 +108,15 @@ pub fn path(assigned: &[u8]) -> std::path::PathBuf {
 /// # Safety
 /// As for [`crate::immuxfh`].
 #[expect(unsafe_code, reason = "the keys are the program's")]
-unsafe fn layout(fcd: Fcd) -> Result<Layout, Failure> {
-    let clash = |text: String| Failure::new(Status::AttributesClash, text);
+unsafe fn layout(fcd: Fcd) -> Result<Layout, String> {
     let (min_record, max_record) = (fcd.min_len(), fcd.max_len());
     if max_record == 0 || max_record > MAX_RECORD || min_record > max_record {
-        return Err(clash(format!(
+        return Err(format!(
             "records of {min_record} to {max_record} bytes: the longest may have from 1 to {MAX_RECORD}"
-        )));
+        ));
     }
     // SAFETY: promised by the caller.
     let block = unsafe { fcd.key_block() }.unwrap_or_default();
-    let keys = keys::decode(block, max_record).map_err(|fault| clash(fault.to_string()))?;
+    let keys = keys::decode(block, max_record).map_err(|fault| fault.to_string())?;
     Ok(Layout { keys, min_record, max_record, variable: fcd.is_variable() || min_record != max_record })
 }

@@ -46,7 +46,7 @@ fn close(file: CobFile, cancel: bool) -> Status {
     };
     let Some(open) = open else { return Status::Ok };
     open.connector.close().unwrap_or_else(|failure| {
-        message::tell(&format!("{}: {failure}", open.name));
+        message::tell(&failure.to_string());
         failure.status
     })
 }

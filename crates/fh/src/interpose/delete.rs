@@ -26,7 +26,7 @@ pub unsafe extern "C" fn cob_delete_file(file: *mut c_void, status: *mut c_void,
     {
         let outcome = outcome.unwrap_or_else(|failure| {
             if failure.message.is_some() {
-                message::tell(&format!("{}: {failure}", ours.name()));
+                message::tell(&failure.to_string());
             }
             failure.status
         });

@@ -1,4 +1,5 @@
-//! Programs that print tables: each on both compilers, and with gnucobol3 on Berkeley DB, too.
+//! Programs that print tables: each on both compilers, and with gnucobol3 on Berkeley DB, too. What ImmuxDB tells on
+//! standard error is part of the table.
 
 use super::support::compiler::{Compiler, Files};
 use super::support::program::run;
@@ -9,8 +10,10 @@ fn check(sources: &[&str]) {
     let name = sources[0];
     for compiler in Compiler::all() {
         let folder = tempfile::tempdir().unwrap();
-        let ours = run(*compiler, Files::Immux, sources, folder.path(), &[]).quiet();
-        expect(name, compiler.name(), &ours);
+        let ran = run(*compiler, Files::Immux, sources, folder.path(), &[]);
+        expect(name, "err", compiler.name(), &ran.err);
+        let ours = ran.good();
+        expect(name, "out", compiler.name(), &ours);
         if *compiler == Compiler::Three {
             let folder = tempfile::tempdir().unwrap();
             let theirs = run(*compiler, Files::Berkeley, sources, folder.path(), &[]).good();
@@ -30,7 +33,4 @@ macro_rules! transcripts {
     };
 }
 
-transcripts!(
-    access,
-    start,
-);
+transcripts!(access, at_end, declaratives, duplicates, split, start, status, variable,);

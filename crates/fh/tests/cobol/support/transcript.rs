@@ -1,6 +1,6 @@
 //! What a program printed, compared with what stands beside it.
 //!
-//! `NAME.out` is what both compilers' programs print on ImmuxDB. `NAME.berkeley` says in which lines Berkeley DB prints
+//! `NAME.out` is what both compilers' programs print on ImmuxDB, `NAME.err` what comes on standard error, if anything does. `NAME.berkeley` says in which lines Berkeley DB prints
 //! something else, and, in lines that begin with `#`, why ours is right:
 //!
 //! ```text
@@ -23,10 +23,10 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
-/// Compares with `NAME.out`.
+/// Compares with `NAME.out` or `NAME.err`; a file that is missing says that nothing is printed.
 #[track_caller]
-pub fn expect(name: &str, who: &str, printed: &str) {
-    let path = programs().join(format!("{name}.out"));
+pub fn expect(name: &str, kind: &str, who: &str, printed: &str) {
+    let path = programs().join(format!("{name}.{kind}"));
     if updating() && read(&path) != printed {
         std::fs::write(&path, printed).unwrap();
     }
@@ -44,8 +44,7 @@ pub fn expect_berkeley(name: &str, ours: &str, theirs: &str) {
     if updating() {
         write_or_remove(&path, &reasons, &found);
     }
-    let known: Vec<String> =
-        read(&path).lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
+    let known: Vec<String> = read(&path).lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
     assert!(known.join("\n") == found, "{} says\n{}\n\nbut it is\n{found}", path.display(), known.join("\n"));
     assert!(found.is_empty() || !reasons.is_empty(), "{} must say why ImmuxDB is right", path.display());
 }
