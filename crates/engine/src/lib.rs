@@ -59,6 +59,7 @@ mod types;
 mod unit;
 mod units;
 mod varint;
+pub mod verify;
 
 pub use chain::{Chain, ChainStats, GroupingInfo, IndexProgress, RecoveryReport, RunStats, TailCut};
 pub use error::{Error, Result};

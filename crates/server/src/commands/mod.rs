@@ -17,6 +17,7 @@ mod revert;
 mod scan;
 mod stats;
 mod unit;
+mod verify;
 
 use clap::Subcommand;
 
@@ -39,6 +40,7 @@ pub enum Command {
     Groupings(groupings::Groupings),
     Chains(chains::Chains),
     Stats(stats::Stats),
+    Verify(verify::Verify),
     Config(config::Config),
     Completions(completions::Completions),
 }
@@ -61,6 +63,7 @@ impl Command {
             Command::Groupings(groupings) => groupings.run(resolved, output),
             Command::Chains(chains) => chains.run(resolved, output),
             Command::Stats(stats) => stats.run(resolved, output),
+            Command::Verify(verify) => verify.run(resolved, output),
             Command::Config(config) => config.run(resolved, output),
             Command::Completions(completions) => completions.run(output),
         }
