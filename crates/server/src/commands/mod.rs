@@ -18,6 +18,7 @@ mod scan;
 mod serve;
 mod stats;
 mod unit;
+mod verify;
 
 use clap::Subcommand;
 
@@ -41,6 +42,7 @@ pub enum Command {
     Chains(chains::Chains),
     Stats(stats::Stats),
     Serve(serve::Serve),
+    Verify(verify::Verify),
     Config(config::Config),
     Completions(completions::Completions),
 }
@@ -73,6 +75,7 @@ impl Command {
             Command::Chains(chains) => chains.run(resolved, output),
             Command::Stats(stats) => stats.run(resolved, output),
             Command::Serve(serve) => serve.run(resolved),
+            Command::Verify(verify) => verify.run(resolved, output),
             Command::Config(config) => config.run(resolved, output),
             Command::Completions(completions) => completions.run(output),
         }
