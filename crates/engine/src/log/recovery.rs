@@ -32,6 +32,7 @@ use super::reader::{FrameReader, Step};
 use super::status::Status;
 use super::{Log, LogPoint};
 use crate::error::{Error, Result};
+use crate::planted;
 use crate::storage::{File, OpenMode};
 use crate::types::{Durability, Height};
 
@@ -89,8 +90,11 @@ impl LocalLog {
     ) -> Result<Recovery> {
         assert_eq!(self.tail.lock().access, Access::Recover, "recovery is done once, by a writer");
         let io = |error| self.io(error);
-        let len = self.file.len().map_err(io)?;
+        let mut len = self.file.len().map_err(io)?;
         self.check_start(from, len)?;
+        if planted::is(planted::Fault::PromisedTailCut) && self.known_synced(from).0 < len {
+            len -= 1;
+        }
         let mut report = Recovery::default();
         let mut boot_id = self.found.map(|status| status.writer.boot_id);
         let fault = {
@@ -137,7 +141,7 @@ impl LocalLog {
             report.cut = Some(Cut { offset: end.offset, bytes: len - end.offset, saved, what: fault.to_string() });
         }
         let synced = self.known_synced(from).0;
-        if same_boot && synced < end.offset {
+        if same_boot && synced < end.offset && !planted::is(planted::Fault::SecondSyncBelieved) {
             self.rewrite(synced, end.offset).map_err(io)?;
             report.rewritten = end.offset - synced;
         }
@@ -193,7 +197,7 @@ impl LocalLog {
             self.tail.lock().end = end;
             return Err(self.damaged(end.offset, what));
         }
-        if owes_sync {
+        if owes_sync && !planted::is(planted::Fault::FollowerShowsUnsynced) {
             self.file.sync_data().map_err(io)?;
             known = Some(end);
         }
@@ -236,7 +240,7 @@ impl LocalLog {
         let what = fault.map_or_else(|| "the file ends here".to_owned(), Fault::to_string);
         let damage = |why: String| Ok(Some(Damage { offset: end.offset, what: format!("{what}; {why}") }));
         let (synced, height) = self.known_synced(from);
-        if end.offset < synced || end.height < height {
+        if (end.offset < synced || end.height < height) && !planted::is(planted::Fault::SyncedHeightIgnored) {
             return damage(format!("the log was synced up to height {height} and offset {synced}"));
         }
         if fault.is_none() {
@@ -244,7 +248,7 @@ impl LocalLog {
         }
         let later = self.find_later_frames(end, len).map_err(|error| self.io(error))?;
         match later {
-            Some(later) if later.synced > end.height => damage(format!(
+            Some(later) if later.synced > end.height && !planted::is(planted::Fault::SyncedHeightIgnored) => damage(format!(
                 "a later frame, at offset {}, says that the log was synced up to height {}",
                 later.offset, later.synced
             )),
