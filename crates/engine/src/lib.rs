@@ -49,6 +49,10 @@ pub mod index;
 pub mod limits;
 mod log;
 mod options;
+#[cfg(feature = "planted")]
+pub mod planted;
+#[cfg(not(feature = "planted"))]
+mod planted;
 mod prefetch;
 mod run;
 mod scan;
