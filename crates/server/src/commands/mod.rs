@@ -19,6 +19,8 @@ mod serve;
 mod stats;
 mod unit;
 
+pub(crate) use stats::ChainStatistics;
+
 use clap::Subcommand;
 
 use crate::configuration::Resolved;
