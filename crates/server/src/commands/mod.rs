@@ -20,6 +20,8 @@ mod stats;
 mod unit;
 mod verify;
 
+pub(crate) use stats::ChainStatistics;
+
 use clap::Subcommand;
 
 use crate::configuration::Resolved;
