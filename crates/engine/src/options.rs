@@ -37,6 +37,9 @@ pub struct StoreOptions {
     pub memory_limit: usize,
     /// The durability of commits that do not ask for one. Default: [`Durability::Sync`].
     pub durability: Durability,
+    /// Whether commits are going to ask for duplicates ([`crate::WriteOptions::report_duplicates`]). Then what they ask is
+    /// counted from the opening on; otherwise the first one that asks ends a delta. Default: no.
+    pub expect_duplicate_reports: bool,
     /// When opening and closing sync. Default: [`Syncing::Always`].
     pub syncing: Syncing,
     /// The disk.
@@ -58,6 +61,7 @@ impl Default for StoreOptions {
         StoreOptions {
             memory_limit: 512 << 20,
             durability: Durability::default(),
+            expect_duplicate_reports: false,
             syncing: Syncing::default(),
             storage: Disk::shared(),
             environment: Arc::new(System::new()),

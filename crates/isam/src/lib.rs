@@ -29,16 +29,21 @@
 
 mod connector;
 mod failure;
+mod file;
 mod layout;
+mod maker;
 mod request;
 mod run_unit;
 mod settings;
 mod status;
+mod tool;
 
 pub use connector::{Connector, Direction, Read, Relation};
 pub use failure::Failure;
 pub use layout::{Key, KeyPart, Layout};
-pub use request::{Access, OpenMode, OpenRequest};
+pub use maker::Maker;
+pub use request::{Access, OpenMode, OpenRequest, Sharing};
 pub use run_unit::RunUnit;
 pub use settings::{DuplicateStatus, Settings};
 pub use status::Status;
+pub use tool::IndexedFile;

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering as Atomic;
 
 use super::Shared;
+use super::arrivals::Arrivals;
 use super::catalog::{GroupingEntry, IndexEntry, encode_definition};
 use super::dead::DeadStretches;
 use super::derive::{Changes, Old};
@@ -71,6 +72,8 @@ struct Prepared {
     changes: Changes,
     hash: u64,
     place: u32,
+    /// Whether the unit was not there before.
+    new_unit: bool,
 }
 
 thread_local! {
@@ -271,6 +274,7 @@ impl Shared {
                     found.filter(|version| version.kind != VersionKind::Deleted)
                 };
                 check_condition(*condition, previous.as_ref())?;
+                prepared.new_unit = previous.is_none();
                 self.derive_changes(&grouping, prepared, birth, previous.as_ref())?;
                 pending.add_kills(prepared);
                 let previous = previous.as_ref().map(|version| Previous {
@@ -498,12 +502,14 @@ impl Shared {
                 let Some(position) = builder.position(prepared.place) else {
                     unreachable!("a version has a body in the frame that was appended");
                 };
-                let version = AppliedVersion { grouping, key, kind, hash: prepared.hash, position };
+                let (hash, new) = (prepared.hash, prepared.new_unit);
+                let birth = Birth::new(height, prepared.place);
+                let version = AppliedVersion { grouping, key, birth, kind, hash, position, new };
                 apply_version(
                     &self.dead,
+                    &self.arrivals,
                     active,
                     &version,
-                    Birth::new(height, prepared.place),
                     &prepared.new,
                     &prepared.old,
                     &prepared.changes,
@@ -559,6 +565,7 @@ impl Shared {
         for index in &grouping.indexes {
             existence.forget(index.id);
         }
+        self.arrivals.all(height);
         self.catalog.write().clear(grouping.id, height)
     }
 
@@ -642,22 +649,28 @@ impl Pending {
 pub(crate) struct AppliedVersion<'a> {
     pub(crate) grouping: &'a GroupingEntry,
     pub(crate) key: &'a [u8],
+    pub(crate) birth: Birth,
     pub(crate) hash: u64,
     pub(crate) kind: VersionKind,
     pub(crate) position: Position,
+    /// Whether the unit was not there before.
+    pub(crate) new: bool,
 }
 
 /// Adds a version and what it changes to the delta, for a commit or a replayed frame.
 pub(crate) fn apply_version(
     dead: &DeadStretches,
+    arrivals: &Arrivals,
     delta: &Delta,
     version: &AppliedVersion<'_>,
-    birth: Birth,
     new: &KeySet,
     old: &KeySet,
     changes: &Changes,
 ) {
-    let grouping = version.grouping.id;
+    let (grouping, birth) = (version.grouping.id, version.birth);
+    if version.new {
+        arrivals.born(IndexId::UNITS, birth.height);
+    }
     let mut adding = delta.add();
     let id = adding.version(&NewVersion {
         grouping,
@@ -687,6 +700,7 @@ pub(crate) fn apply_version(
         let key = new.get(*at).1;
         adding.live(grouping, *index, key, birth, id);
         dead.born(grouping, *index, key, birth);
+        arrivals.born(*index, birth.height);
         if counted(*index) {
             existence.born(*index, *hash);
         }

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
 
+use super::arrivals::Arrivals;
 use super::background::BackgroundState;
 use super::catalog::Catalog;
 use super::commit::Writer;
@@ -161,7 +162,8 @@ impl Shared {
     fn new(name: &str, path: &Path, options: StoreOptions, access: Access, log: LocalLog, derived: Derived) -> Shared {
         let covered = derived.covered;
         let runs: Vec<_> = derived.runs.iter().rev().map(|numbered| Arc::clone(&numbered.run)).collect();
-        let active = Arc::new(Delta::new(covered.height.next(), covered.offset, false));
+        let counts_all = options.expect_duplicate_reports;
+        let active = Arc::new(Delta::new(covered.height.next(), covered.offset, counts_all));
         let dead = DeadStretches::default();
         dead.apply(covered.height);
         Shared {
@@ -187,8 +189,9 @@ impl Shared {
             merging: Mutex::new(()),
             followed: Mutex::new(covered),
             definitions: Mutex::new(Vec::new()),
-            counts_all: AtomicBool::new(false),
+            counts_all: AtomicBool::new(counts_all),
             dead,
+            arrivals: Arrivals::new(),
             background: BackgroundState::default(),
         }
     }
