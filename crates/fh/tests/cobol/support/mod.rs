@@ -1,0 +1,5 @@
+//! Compiling and running COBOL programs.
+
+pub mod compiler;
+pub mod program;
+pub mod transcript;
