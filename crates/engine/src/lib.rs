@@ -60,6 +60,7 @@ mod types;
 mod unit;
 mod units;
 mod varint;
+pub mod verify;
 mod walk;
 
 pub use chain::{Chain, ChainStats, GroupingInfo, IndexProgress, RecoveryReport, RunStats, TailCut};

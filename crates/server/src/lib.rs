@@ -10,6 +10,7 @@
 //!  rows of files                failure              what was wrong, what to do, exit code
 //! ```
 
+mod chosen;
 pub mod command_line;
 mod commands;
 pub mod configuration;
@@ -20,3 +21,4 @@ mod moment;
 mod opened;
 pub mod output;
 mod progress;
+mod serve;

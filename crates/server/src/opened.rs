@@ -96,6 +96,7 @@ fn report_recovery(chain: &Chain) {
     }
     if let Some(damage) = &recovery.damage {
         note(format_args!("the log is damaged, so the chain is read-only: {damage}"));
+        note("`immuxdb verify` shows all that is damaged, `immuxdb repair` saves what is whole into a new store");
     }
     match recovery.ignored_runs {
         0 => (),
@@ -104,7 +105,7 @@ fn report_recovery(chain: &Chain) {
     }
 }
 
-fn options(configuration: &ImmuxDBConfiguration) -> StoreOptions {
+pub(crate) fn options(configuration: &ImmuxDBConfiguration) -> StoreOptions {
     StoreOptions::default().memory_limit(configuration.memory_limit).durability(configuration.durability)
 }
 

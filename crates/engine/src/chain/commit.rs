@@ -234,7 +234,7 @@ impl Shared {
         if self.is_full(&view.active) {
             self.freeze(end);
         }
-        Ok((Committed { height, duplicates }, (end.offset - before) as usize))
+        Ok((Committed { height, duplicates, created: pending.created }, (end.offset - before) as usize))
     }
 
     /// Whether a delta is to be frozen: it has its share of memory, or of the log that a recovery would have to read.
@@ -275,6 +275,7 @@ impl Shared {
                 };
                 check_condition(*condition, previous.as_ref())?;
                 prepared.new_unit = previous.is_none();
+                pending.created += usize::from(content.is_some() && previous.is_none());
                 self.derive_changes(&grouping, prepared, birth, previous.as_ref())?;
                 pending.add_kills(prepared);
                 let previous = previous.as_ref().map(|version| Previous {
@@ -607,6 +608,7 @@ impl Prepared {
 /// What earlier operations of the same commit did.
 struct Pending {
     many: bool,
+    created: usize,
     defined: Vec<Arc<GroupingEntry>>,
     /// How many indexes it defines.
     indexes: u32,
@@ -619,6 +621,7 @@ impl Pending {
     fn new(many: bool) -> Pending {
         Pending {
             many,
+            created: 0,
             defined: Vec::new(),
             indexes: 0,
             cleared: HashSet::new(),

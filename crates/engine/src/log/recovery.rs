@@ -370,7 +370,7 @@ struct LaterFrames {
 }
 
 /// A cheap test that hardly anything but a later frame passes; the checksum decides.
-fn may_begin_frame(bytes: &[u8], last: &LogPoint, left: u64) -> bool {
+pub(super) fn may_begin_frame(bytes: &[u8], last: &LogPoint, left: u64) -> bool {
     let Ok((frame, _)) = lengths(bytes) else {
         return false;
     };

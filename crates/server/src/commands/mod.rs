@@ -15,8 +15,10 @@ mod load;
 mod put;
 mod revert;
 mod scan;
+mod serve;
 mod stats;
 mod unit;
+mod verify;
 
 use clap::Subcommand;
 
@@ -39,11 +41,22 @@ pub enum Command {
     Groupings(groupings::Groupings),
     Chains(chains::Chains),
     Stats(stats::Stats),
+    Serve(serve::Serve),
+    Verify(verify::Verify),
     Config(config::Config),
     Completions(completions::Completions),
 }
 
 impl Command {
+    /// The flags of the subcommand that are settings: their names and values.
+    #[must_use]
+    pub fn settings(&self) -> Vec<(&'static str, String)> {
+        match self {
+            Command::Serve(serve) => serve.settings(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Does it.
     ///
     /// # Errors
@@ -61,6 +74,8 @@ impl Command {
             Command::Groupings(groupings) => groupings.run(resolved, output),
             Command::Chains(chains) => chains.run(resolved, output),
             Command::Stats(stats) => stats.run(resolved, output),
+            Command::Serve(serve) => serve.run(resolved),
+            Command::Verify(verify) => verify.run(resolved, output),
             Command::Config(config) => config.run(resolved, output),
             Command::Completions(completions) => completions.run(output),
         }

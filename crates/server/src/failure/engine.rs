@@ -16,6 +16,9 @@ impl From<Error> for Failure {
     }
 }
 
+const DAMAGED: &str = "`immuxdb verify` shows all that is damaged; put back a backup with `immuxdb restore`, or save what is \
+                       whole into a new store with `immuxdb repair`";
+
 fn help(error: &Error) -> Option<String> {
     let help = match error {
         Error::InvalidJson(_) => "write a text as '\"text\"', or keep the bytes as they are with --raw",
@@ -36,7 +39,8 @@ fn help(error: &Error) -> Option<String> {
         Error::Damaged { path, .. } if path.parent().is_some_and(|parent| parent.ends_with("log.idx")) => {
             "nothing is lost: remove the directory log.idx while nobody writes, and it is made again from the log"
         }
-        Error::Damaged { .. } => "what can be read can still be read; restore the file from a copy to write again",
+        Error::Damaged { .. } => DAMAGED,
+        Error::ReadOnly(why) if why.contains(" is damaged at offset ") => DAMAGED,
         Error::Io { source, .. }
             if matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
         {

@@ -33,6 +33,7 @@ impl Driver {
             storage: Arc::<Process>::clone(process),
             environment: self.world.start_process(),
             background: Background::Manual,
+            ..StoreOptions::default()
         }
     }
 
