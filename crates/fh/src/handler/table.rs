@@ -155,16 +155,11 @@ impl Table {
         self.slots[index].leave(State::Closed { with_lock })
     }
 
-    /// Takes the open file of a `cob_file` out, for CLOSE, as [`Table::close`]. Gives the FCD's address with it.
+    /// Takes the open file of a `cob_file` out, for CANCEL. The table still remembers that it was there: an EXTERNAL
+    /// file lives on, and the next module that is cancelled closes it again.
     pub fn close_file(&mut self, file: CobFile) -> Option<OpenFile> {
         let index = self.index_of_file(file)?;
         self.slots[index].leave(State::Closed { with_lock: false })
-    }
-
-    /// Forgets a `cob_file`, which is about to be freed. Gives its file if that is open.
-    pub fn forget(&mut self, file: CobFile) -> Option<OpenFile> {
-        let index = self.index_of_file(file)?;
-        self.slots[index].free()
     }
 
     /// Takes all open files out.

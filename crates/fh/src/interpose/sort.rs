@@ -180,7 +180,9 @@ unsafe fn using(functions: &Functions, file: CobFile) {
             if !succeeded(file) {
                 break;
             }
-            if let (Some(from), Some(to)) = (file.record(), functions.sort.record()) {
+            if let Some(from) = file.record()
+                && let Some(to) = functions.sort.record_of_len(from.size)
+            {
                 copy(from, to);
             }
             (functions.release)(functions.sort.as_ptr());
@@ -213,7 +215,8 @@ unsafe fn give(functions: &Functions, files: &[CobFile]) {
                 break;
             }
             for file in &open {
-                let (Some(from), Some(to)) = (functions.sort.record(), file.record()) else { continue };
+                let Some(from) = functions.sort.record() else { continue };
+                let Some(to) = file.record_of_len(from.size) else { continue };
                 copy(from, to);
                 (functions.write)(immuxfh, file.as_ptr(), to.at, 0, none, 0);
                 if !succeeded(*file) {
