@@ -27,12 +27,13 @@ impl Commit {
     /// The leaf, given the root of the tree over the commit's operations. `None` for an actor that no log can have.
     #[must_use]
     pub fn leaf(&self, operations: &Hash) -> Option<Hash> {
-        leaf(self.height, self.time, self.actor.as_deref(), self.operations, operations)
+        commit_leaf(self.height, self.time, self.actor.as_deref(), self.operations, operations)
     }
 }
 
 /// [`Commit::leaf`], of fields that nobody owns.
-pub(crate) fn leaf(height: u64, time: u64, actor: Option<&str>, count: u32, operations: &Hash) -> Option<Hash> {
+#[must_use]
+pub fn commit_leaf(height: u64, time: u64, actor: Option<&str>, count: u32, operations: &Hash) -> Option<Hash> {
     let len = match actor {
         None => 0,
         Some(actor) => u8::try_from(actor.len()).ok().filter(|len| *len > 0 && actor.len() <= ACTOR_BYTES)?,

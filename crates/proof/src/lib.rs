@@ -60,7 +60,7 @@ mod salted;
 mod tree;
 mod unit;
 
-pub use commit::Commit;
+pub use commit::{Commit, commit_leaf};
 pub use document::Proof;
 pub use extension::ExtensionProof;
 pub use hash::{Hash, LogId, NotHex};

@@ -8,7 +8,7 @@
 //! writing its share of a run takes, so that the writer comes down to the flusher's pace; at the fourth it waits.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering as Atomic};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering as Atomic, fence};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use parking_lot::{Condvar, Mutex};
 
 use super::Shared;
 use crate::error::{Error, Result};
+use crate::options::Hashing;
 
 /// Frozen deltas beyond which commits pause.
 const FREELY_FROZEN: usize = 1;
@@ -25,6 +26,8 @@ pub(crate) const MOST_FROZEN: usize = 3;
 const FREELY_RUNS: usize = 12;
 /// Shorter pauses are saved up: a thread that sleeps less oversleeps by as much.
 const SHORTEST_PAUSE: Duration = Duration::from_micros(500);
+/// The hasher lets commits collect for so long: each of its rounds costs a few system calls.
+const HASHING_PAUSE: Duration = Duration::from_millis(50);
 /// The time between attempts to write a run on a full device.
 const PAUSE_WHEN_FULL: Duration = Duration::from_millis(100);
 
@@ -57,6 +60,8 @@ pub(crate) struct BackgroundState {
     /// Nanoseconds of pauses that were saved up.
     owed: AtomicU64,
     stop_merge: AtomicBool,
+    /// Whether the hasher waits for a commit.
+    hasher_sleeps: AtomicBool,
 }
 
 impl BackgroundState {
@@ -126,7 +131,11 @@ impl BackgroundState {
         let state = &shared.background;
         let mut threads = state.threads.lock();
         type Body = fn(&Shared);
-        for (name, body) in [("immuxdb-flush", flush_loop as Body), ("immuxdb-merge", merge_loop as Body)] {
+        let mut bodies = vec![("immuxdb-flush", flush_loop as Body), ("immuxdb-merge", merge_loop as Body)];
+        if shared.options.hashing == Hashing::Background {
+            bodies.push(("immuxdb-hash", hash_loop as Body));
+        }
+        for (name, body) in bodies {
             let shared_by_thread = Arc::clone(shared);
             let thread = std::thread::Builder::new()
                 .name(name.to_owned())
@@ -153,6 +162,31 @@ impl BackgroundState {
     /// Set when a merge is to be given up.
     pub(crate) fn stop_merge(&self) -> &AtomicBool {
         &self.stop_merge
+    }
+
+    /// A commit was added to the log.
+    pub(crate) fn wake_hasher(&self) {
+        // Either the hasher sees what was written before this, or this sees that it sleeps.
+        fence(Atomic::SeqCst);
+        if self.hasher_sleeps.load(Atomic::Relaxed) {
+            let _work = self.work.lock();
+            self.hasher_sleeps.store(false, Atomic::Relaxed);
+            self.changed.notify_all();
+        }
+    }
+
+    /// Lets commits collect, and waits for one if there is none; `false` when the thread is to end.
+    fn wait_for_commits(&self, are_there: impl Fn() -> bool) -> bool {
+        let until = Instant::now() + HASHING_PAUSE;
+        let mut work = self.work.lock();
+        while !work.stop && !self.changed.wait_until(&mut work, until).timed_out() {}
+        self.hasher_sleeps.store(true, Atomic::Relaxed);
+        fence(Atomic::SeqCst);
+        while !work.stop && self.hasher_sleeps.load(Atomic::Relaxed) && !are_there() {
+            self.changed.wait(&mut work);
+        }
+        self.hasher_sleeps.store(false, Atomic::Relaxed);
+        !work.stop
     }
 
     /// Waits for work; `false` when the thread is to end.
@@ -204,5 +238,16 @@ fn merge_loop(shared: &Shared) {
             work.merged = work.runs == shared.view().runs.len() && !(under_load && work.frozen == 0);
         }
         state.step_ended(|work| &mut work.full_for_merge, outcome.map(|_| ()));
+    }
+}
+
+fn hash_loop(shared: &Shared) {
+    let mut goes_on = true;
+    while goes_on {
+        goes_on = if shared.hash_step() {
+            !shared.background.work.lock().stop
+        } else {
+            shared.background.wait_for_commits(|| shared.has_unhashed_commits())
+        };
     }
 }

@@ -219,6 +219,7 @@ impl Shared {
         if self.is_full(&view.active) {
             self.freeze(end);
         }
+        self.background.wake_hasher();
         Ok((Committed { height, duplicates }, (end.offset - before) as usize))
     }
 

@@ -57,6 +57,7 @@ pub(crate) use body::Body;
 pub(crate) use builder::{CommitMeta, FrameBuilder};
 pub(crate) use frame::Frame;
 pub(crate) use head::FrameMeta;
+pub(crate) use header::LogHeader;
 pub(crate) use local::LocalLog;
 pub(crate) use opening::Opening;
 pub(crate) use operation::{NewVersion, Operation, Previous};
