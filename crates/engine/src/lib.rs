@@ -38,6 +38,7 @@
 //! | snapshot | [`Snapshot`] | a chain at a height |
 //! | transaction | [`Transaction`] | several operations at one height |
 //! | scan | [`Scan`], [`Units`] | units in order, by unit key or index |
+//! | walk | [`Walk`] | units in order, one step at a time, while commits go on |
 
 mod chain;
 mod delta;
@@ -60,12 +61,13 @@ mod types;
 mod unit;
 mod units;
 mod varint;
+mod walk;
 
 pub use chain::{Chain, ChainStats, GroupingInfo, IndexProgress, RecoveryReport, RunStats, TailCut};
 pub use error::{Error, Result};
 pub use grouping::{Grouping, IndexInfo};
 pub use immuxdb_proof as proof;
-pub use options::{Background, Hashing, StoreOptions};
+pub use options::{Background, Hashing, StoreOptions, Syncing};
 pub use scan::{Cursor, Scan};
 pub use snapshot::Snapshot;
 pub use store::Store;
@@ -73,3 +75,4 @@ pub use transaction::Transaction;
 pub use types::{Birth, Durability, GroupingId, Height, IndexId, Position, Timestamp, VersionKind};
 pub use unit::{Committed, Content, Unit, Version, WriteOptions};
 pub use units::{Units, Versions};
+pub use walk::{Seek, Walk};

@@ -9,7 +9,7 @@ use crate::types::Durability;
 /// Who writes and merges runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Background {
-    /// Two threads of each open chain: one writes runs, the other merges them.
+    /// Two threads of each open chain, from when there is something to do: one writes runs, the other merges them.
     #[default]
     Threads,
     /// Nobody, until [`crate::Chain::run_background_step`] is called. For simulations, where the order must be known.
@@ -27,6 +27,18 @@ pub enum Hashing {
     Background,
 }
 
+/// When opening and closing a chain sync what they write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Syncing {
+    /// At each opening and closing, so that what was there then survives power loss whatever its durability.
+    #[default]
+    Always,
+    /// Only when something depends on it: a commit with [`Durability::Sync`], [`crate::Chain::sync`], or a run. Opening
+    /// and closing are cheap then; what was committed with [`Durability::Process`] may be lost with the machine's power
+    /// even after a clean close.
+    OnDemand,
+}
+
 /// Settings of a store that is being opened.
 #[derive(Clone)]
 pub struct StoreOptions {
@@ -36,6 +48,11 @@ pub struct StoreOptions {
     pub memory_limit: usize,
     /// The durability of commits that do not ask for one. Default: [`Durability::Sync`].
     pub durability: Durability,
+    /// Whether commits are going to ask for duplicates ([`crate::WriteOptions::report_duplicates`]). Then what they ask is
+    /// counted from the opening on; otherwise the first one that asks ends a delta. Default: no.
+    pub expect_duplicate_reports: bool,
+    /// When opening and closing sync. Default: [`Syncing::Always`].
+    pub syncing: Syncing,
     /// The disk.
     pub storage: Arc<dyn Storage>,
     /// Clock, randomness and identity.
@@ -57,6 +74,8 @@ impl Default for StoreOptions {
         StoreOptions {
             memory_limit: 512 << 20,
             durability: Durability::default(),
+            expect_duplicate_reports: false,
+            syncing: Syncing::default(),
             storage: Disk::shared(),
             environment: Arc::new(System::new()),
             background: Background::default(),

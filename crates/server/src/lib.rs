@@ -20,3 +20,4 @@ mod moment;
 mod opened;
 pub mod output;
 mod progress;
+mod serve;

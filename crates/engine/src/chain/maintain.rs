@@ -174,6 +174,11 @@ impl Shared {
         Ok(true)
     }
 
+    /// Whether some merge is worth it.
+    pub(crate) fn has_merge_to_do(&self) -> bool {
+        choose_inputs(&self.runs.lock().in_force, false).is_some()
+    }
+
     /// Merges the runs whose merge is most worth it; `false` when none is.
     pub(crate) fn merge_some(&self, under_load: bool) -> Result<bool> {
         let _one_at_a_time = self.merging.lock();

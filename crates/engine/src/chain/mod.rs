@@ -5,12 +5,13 @@
 //! | `handle` | the chain as users hold it |
 //! | `commit`, `derive` | the way of a write, and what it changes in the indexes |
 //! | `view`, `merged` | deltas and runs as one thing to read |
-//! | `read`, `unit_scan`, `index_scan`, `dead`, `fallback`, `range`, `history` | the ways of a read |
+//! | `read`, `unit_scan`, `index_scan`, `dead`, `arrivals`, `fallback`, `range`, `history` | the ways of a read |
 //! | `catalog` | groupings and index definitions |
 //! | `open`, `replay`, `follow` | from files to a chain; keeping up with a writer in another process |
 //! | `background`, `flush`, `maintain`, `fill` | runs: writing, merging, filling an index |
 //! | `hashing`, `prove` | the hashes of commits; roots and proofs |
 
+mod arrivals;
 mod background;
 pub(crate) mod catalog;
 mod commit;
@@ -48,12 +49,15 @@ pub use fill::IndexProgress;
 pub use handle::{Chain, GroupingInfo};
 pub(crate) use history::VersionScan;
 pub(crate) use index_scan::IndexScan;
+pub(crate) use merged::Start;
 pub use open::{RecoveryReport, TailCut};
 pub(crate) use open::{make_directory, open_for_reading, open_for_writing};
 pub(crate) use range::Range;
 pub use stats::{ChainStats, RunStats};
 pub(crate) use unit_scan::UnitScan;
+pub(crate) use view::{VersionFound, hash_of};
 
+use self::arrivals::Arrivals;
 use self::background::BackgroundState;
 use self::catalog::Catalog;
 use self::commit::Writer;
@@ -100,6 +104,7 @@ pub(crate) struct Shared {
     counts_all: AtomicBool,
     dead: DeadStretches,
     hashing: HashingState,
+    pub(crate) arrivals: Arrivals,
     background: BackgroundState,
 }
 

@@ -10,6 +10,7 @@
 //! * `synced` is what an fdatasync has confirmed.
 
 use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -21,11 +22,13 @@ use super::builder::FrameBuilder;
 use super::fault::{BodyFault, Fault};
 use super::head::{Envelope, FrameHead, FrameMeta};
 use super::header::{LogHeader, PAGE_BYTES};
+use super::opening::directory;
 use super::reader::FrameReader;
 use super::status::{Status, Writer};
 use super::windows::Windows;
 use super::{Appended, Log, LogPoint};
 use crate::error::{Error, Result};
+use crate::options::Syncing;
 use crate::storage::{File, Storage};
 use crate::types::{Durability, Height, Position, Timestamp};
 
@@ -54,8 +57,21 @@ pub(crate) struct LocalLog {
     /// A sync ended: who waited for it goes on, and one of those whose commits came too late for it leads the next.
     sync_ended: Condvar,
     pub(super) status: Mutex<StatusWriter>,
+    /// When closing syncs.
+    pub(super) syncing_at_close: Syncing,
+    /// What the first sync has to do besides.
+    pub(super) owed: Mutex<Owed>,
     poison: OnceLock<String>,
     windows: Windows,
+}
+
+/// What opening a log left to the first sync, with [`Syncing::OnDemand`].
+#[derive(Debug, Default)]
+pub(super) struct Owed {
+    /// Offsets of bytes that must be written once more, see `recovery`.
+    pub rewrite: Option<Range<u64>>,
+    /// The file may be new: its name is to be synced, too.
+    pub name: bool,
 }
 
 /// The end of the log.
@@ -112,6 +128,8 @@ impl LocalLog {
             syncing: Mutex::new(false),
             sync_ended: Condvar::new(),
             status: Mutex::new(StatusWriter { sequence: found.map_or(0, |s| s.sequence), writer }),
+            syncing_at_close: Syncing::Always,
+            owed: Mutex::default(),
             poison: OnceLock::new(),
             windows: Windows::new(),
         }
@@ -201,7 +219,8 @@ impl LocalLog {
         Ok(synced)
     }
 
-    /// Syncs all of the log and marks it as closed. Nothing can be appended after that; the lock goes with the log.
+    /// Syncs all of the log, unless that was to be done [on demand](Syncing::OnDemand), and marks it as closed. Nothing can
+    /// be appended after that; the lock goes with the log.
     ///
     /// # Errors
     /// As [`Log::sync`]. Without the writer's lock there is nothing to do.
@@ -209,9 +228,17 @@ impl LocalLog {
         if self.writable(&self.tail.lock().access).is_err() {
             return self.check_poison();
         }
-        self.sync_everything()?;
-        self.write_slot(true)?;
-        self.file.sync_data().map_err(|error| self.poisoned(error))?;
+        match self.syncing_at_close {
+            Syncing::Always => {
+                self.sync_everything()?;
+                self.write_slot(true)?;
+                self.file.sync_data().map_err(|error| self.poisoned(error))?;
+            }
+            Syncing::OnDemand => {
+                self.flush(&mut self.tail.lock())?;
+                self.write_slot(true)?;
+            }
+        }
         self.tail.lock().access = Access::Stopped("it was closed".to_owned());
         self.lock.lock().take();
         Ok(())
@@ -225,6 +252,11 @@ impl LocalLog {
             Access::Recover => Err(Error::ReadOnly("it is not yet recovered".to_owned())),
             Access::Stopped(why) => Err(Error::ReadOnly(why.clone())),
         }
+    }
+
+    /// The failure after which nothing more is written.
+    pub(crate) fn poison(&self) -> Option<String> {
+        self.poison.get().cloned()
     }
 
     fn check_poison(&self) -> Result<()> {
@@ -326,7 +358,14 @@ impl LocalLog {
         if self.synced.lock().offset == point.offset {
             return Ok(point);
         }
+        let owed = std::mem::take(&mut *self.owed.lock());
+        if let Some(range) = owed.rewrite {
+            self.rewrite(range.start, range.end).map_err(|error| self.poisoned(error))?;
+        }
         self.file.sync_data().map_err(|error| self.poisoned(error))?;
+        if owed.name {
+            self.storage.sync_dir(directory(&self.path)).map_err(|error| self.poisoned(error))?;
+        }
         self.set_synced(point);
         Ok(point)
     }

@@ -15,7 +15,8 @@
 //!
 //! If the machine was not restarted, an earlier process may have seen an fdatasync fail; the pages are then clean without
 //! being on the device, and another fdatasync would say nothing. So what lies beyond the synced part is written once more,
-//! at its place, before it is synced and believed.
+//! at its place, before it is synced and believed; by recovery, or, where syncing is left until somebody needs it, by the
+//! first sync.
 
 use std::io;
 use std::path::PathBuf;
@@ -32,6 +33,7 @@ use super::reader::{FrameReader, Step};
 use super::status::Status;
 use super::{Log, LogPoint};
 use crate::error::{Error, Result};
+use crate::options::Syncing;
 use crate::storage::{File, OpenMode};
 use crate::types::{Durability, Height};
 
@@ -93,6 +95,8 @@ impl LocalLog {
         self.check_start(from, len)?;
         let mut report = Recovery::default();
         let mut boot_id = self.found.map(|status| status.writer.boot_id);
+        let known_synced = self.known_synced(from).0;
+        let mut synced = from;
         let fault = {
             let mut reader = self.reader(from, len);
             let fault = loop {
@@ -102,6 +106,9 @@ impl LocalLog {
                             && let FrameKind::Open(record) = frame.kind()
                         {
                             boot_id = Some(record.writer.boot_id);
+                        }
+                        if frame.end().offset <= known_synced {
+                            synced = frame.end();
                         }
                         report.commits += u64::from(frame.is_commit());
                         self.written.store(frame.end().offset, Ordering::Release);
@@ -136,13 +143,22 @@ impl LocalLog {
             self.file.set_len(end.offset).map_err(io)?;
             report.cut = Some(Cut { offset: end.offset, bytes: len - end.offset, saved, what: fault.to_string() });
         }
-        let synced = self.known_synced(from).0;
-        if same_boot && synced < end.offset {
-            self.rewrite(synced, end.offset).map_err(io)?;
-            report.rewritten = end.offset - synced;
+        let rewrite = synced.offset..end.offset;
+        let rewrite = Some(rewrite).filter(|range| same_boot && !range.is_empty());
+        match opening.syncing {
+            Syncing::Always => {
+                if let Some(range) = rewrite {
+                    report.rewritten = range.end - range.start;
+                    self.rewrite(range.start, range.end).map_err(io)?;
+                }
+                self.file.sync_data().map_err(io)?;
+                self.set_synced(end);
+            }
+            Syncing::OnDemand => {
+                self.owed.lock().rewrite = rewrite;
+                self.set_synced(synced);
+            }
         }
-        self.file.sync_data().map_err(io)?;
-        self.set_synced(end);
         self.append_open_record(opening)?;
         Ok(report)
     }
@@ -329,7 +345,7 @@ impl LocalLog {
     }
 
     /// Writes bytes once more at their place, so that the next sync tells the truth about them.
-    fn rewrite(&self, from: u64, to: u64) -> io::Result<()> {
+    pub(super) fn rewrite(&self, from: u64, to: u64) -> io::Result<()> {
         copy_chunks(&*self.file, from, to, |bytes, at| self.file.write_at(bytes, at))
     }
 

@@ -34,6 +34,7 @@ impl Driver {
             environment: self.world.start_process(),
             background: Background::Manual,
             hashing: Hashing::Background,
+            ..StoreOptions::default()
         }
     }
 
