@@ -242,6 +242,7 @@ impl Shared {
         if self.is_full(&view.active) {
             self.freeze(end);
         }
+        self.background.wake_hasher();
         Ok((Committed { height, duplicates, created: pending.created }, (end.offset - before) as usize))
     }
 

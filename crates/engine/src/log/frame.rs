@@ -132,6 +132,11 @@ impl<'a> Frame<'a> {
         self.head.time
     }
 
+    /// Who made the commit.
+    pub fn actor(&self) -> Option<&'a str> {
+        self.head.actor
+    }
+
     /// Where the frame begins.
     pub fn offset(&self) -> u64 {
         self.offset
@@ -199,6 +204,7 @@ impl<'a> Operations<'a> {
                             place,
                             grouping,
                             kind,
+                            salt: parts.salt(body),
                             key: &body[parts.key],
                             content: &body[parts.content],
                             position: self.envelope.position(self.offset + at as u64),

@@ -149,6 +149,24 @@ impl LocalLog {
         Error::io(&self.path, error)
     }
 
+    /// Hands what is in memory to the operating system.
+    ///
+    /// # Errors
+    /// As [`Log::append`].
+    pub fn write_buffered(&self) -> Result<()> {
+        self.flush(&mut self.tail.lock())
+    }
+
+    /// Where the written part ends. Frames before it can be read without a write.
+    pub fn written(&self) -> u64 {
+        self.written.load(Ordering::Acquire)
+    }
+
+    /// The frames from a point up to the end of the written part.
+    pub fn written_frames(&self, from: LogPoint) -> FrameReader {
+        FrameReader::new(Arc::clone(&self.file), self.path.clone(), self.envelope, from, self.written())
+    }
+
     /// The point after the commit at `height`, whose frame ends at `offset`: a mark that was taken from this log.
     ///
     /// # Errors
@@ -512,12 +530,6 @@ impl Log for LocalLog {
 
     fn frames(&self, from: LogPoint) -> Result<FrameReader> {
         self.flush(&mut self.tail.lock())?;
-        Ok(FrameReader::new(
-            Arc::clone(&self.file),
-            self.path.clone(),
-            self.envelope,
-            from,
-            self.written.load(Ordering::Acquire),
-        ))
+        Ok(self.written_frames(from))
     }
 }
