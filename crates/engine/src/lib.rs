@@ -49,6 +49,7 @@ pub mod limits;
 mod log;
 mod options;
 mod prefetch;
+pub mod repair;
 mod run;
 mod scan;
 mod snapshot;

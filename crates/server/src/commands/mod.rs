@@ -13,6 +13,7 @@ mod history;
 mod index;
 mod load;
 mod put;
+mod repair;
 mod revert;
 mod scan;
 mod stats;
@@ -41,6 +42,7 @@ pub enum Command {
     Chains(chains::Chains),
     Stats(stats::Stats),
     Verify(verify::Verify),
+    Repair(repair::Repair),
     Config(config::Config),
     Completions(completions::Completions),
 }
@@ -64,6 +66,7 @@ impl Command {
             Command::Chains(chains) => chains.run(resolved, output),
             Command::Stats(stats) => stats.run(resolved, output),
             Command::Verify(verify) => verify.run(resolved, output),
+            Command::Repair(repair) => repair.run(resolved, output),
             Command::Config(config) => config.run(resolved, output),
             Command::Completions(completions) => completions.run(output),
         }
