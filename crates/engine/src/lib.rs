@@ -55,6 +55,7 @@ pub mod planted;
 #[cfg(not(feature = "planted"))]
 mod planted;
 mod prefetch;
+pub mod repair;
 mod run;
 mod scan;
 mod snapshot;

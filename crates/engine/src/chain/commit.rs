@@ -120,6 +120,15 @@ impl Shared {
         Ok(committed)
     }
 
+    /// Commits nothing, so that a height is taken: for one whose commit is lost.
+    pub(crate) fn commit_nothing(self: &Arc<Self>, actor: &str) -> Result<Height> {
+        self.background.check_room()?;
+        let mut writer = self.writer.lock();
+        let (committed, _) =
+            self.commit_prepared(&mut writer, &[], &mut [], Some(actor), Durability::Buffered, false)?;
+        Ok(committed.height)
+    }
+
     fn level_of(&self, options: WriteOptions) -> Durability {
         options.durability.unwrap_or(self.options.durability)
     }

@@ -13,6 +13,7 @@ mod history;
 mod index;
 mod load;
 mod put;
+mod repair;
 mod revert;
 mod scan;
 mod serve;
@@ -45,6 +46,7 @@ pub enum Command {
     Stats(stats::Stats),
     Serve(serve::Serve),
     Verify(verify::Verify),
+    Repair(repair::Repair),
     Config(config::Config),
     Completions(completions::Completions),
 }
@@ -78,6 +80,7 @@ impl Command {
             Command::Stats(stats) => stats.run(resolved, output),
             Command::Serve(serve) => serve.run(resolved),
             Command::Verify(verify) => verify.run(resolved, output),
+            Command::Repair(repair) => repair.run(resolved, output),
             Command::Config(config) => config.run(resolved, output),
             Command::Completions(completions) => completions.run(output),
         }
