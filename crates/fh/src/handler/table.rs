@@ -44,7 +44,7 @@ pub struct OpenFile {
 /// What a slot holds.
 enum State {
     Free,
-    Open(OpenFile),
+    Open(Box<OpenFile>),
     /// Closed: libcob may still think that it is open.
     Closed {
         with_lock: bool,
@@ -133,7 +133,7 @@ impl Table {
         }
         let mark = self.next_mark;
         self.next_mark = self.next_mark.checked_add(1).unwrap_or(1);
-        let slot = Slot { mark, fcd: fcd.address(), file, state: State::Open(open) };
+        let slot = Slot { mark, fcd: fcd.address(), file, state: State::Open(Box::new(open)) };
         let index = match self.slots.iter().position(|slot| matches!(slot.state, State::Free)) {
             Some(index) => {
                 self.slots[index] = slot;
@@ -186,7 +186,7 @@ impl Slot {
         match std::mem::replace(&mut self.state, then) {
             State::Open(open) => {
                 OPEN.fetch_sub(1, Ordering::Relaxed);
-                Some(open)
+                Some(*open)
             }
             State::Free | State::Closed { .. } => None,
         }

@@ -1,5 +1,10 @@
 //! Real COBOL programs, compiled by the real compilers, on ImmuxDB. The programs are in `tests/cobol`; what each prints
 //! stands beside it.
 
+mod damage;
+mod end;
+mod killed;
+mod names;
+mod processes;
 mod support;
 mod transcripts;
