@@ -53,6 +53,14 @@ impl Client {
         Builder::new(url)
     }
 
+    /// A client with the same settings, whose calls don't wait for those of this one: for another thread. They share no connection.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`]: the system has no resources for it.
+    pub fn separate(&self) -> Result<Client> {
+        Client::new(self.client.separate())
+    }
+
     /// Chooses the chain that this client object works on.
     pub fn switch_namespace(&mut self, chain: &str) {
         self.client.switch_namespace(chain);

@@ -62,6 +62,11 @@ impl Client {
         Builder::new(url)
     }
 
+    /// A client with the same settings and no connection yet.
+    pub(crate) fn separate(&self) -> Client {
+        Client { pool: Arc::new(self.pool.separate()), ..self.clone() }
+    }
+
     /// Chooses the chain that this client object works on. The server keeps no such choice: each request names its chain.
     pub fn switch_namespace(&mut self, chain: &str) {
         self.chain = chain.into();
@@ -109,12 +114,7 @@ impl Client {
     ///
     /// # Errors
     /// Those of [`Client::inspect_by_key`].
-    pub async fn inspect_newest(
-        &self,
-        grouping: &str,
-        key: impl AsRef<[u8]>,
-        limit: Option<u64>,
-    ) -> Result<Versions> {
+    pub async fn inspect_newest(&self, grouping: &str, key: impl AsRef<[u8]>, limit: Option<u64>) -> Result<Versions> {
         let target = Target::of_unit(grouping, key.as_ref(), Some(".journal"))?.with_text("limit", limit);
         let answer = self.ask(Call::get(target)).await?;
         let height = self.height(&answer.headers)?;
@@ -147,12 +147,7 @@ impl Client {
     ///
     /// # Errors
     /// Those of [`Client::read`].
-    pub async fn get_at(
-        &self,
-        grouping: &str,
-        key: impl AsRef<[u8]>,
-        at: impl Into<Moment>,
-    ) -> Result<Option<Unit>> {
+    pub async fn get_at(&self, grouping: &str, key: impl AsRef<[u8]>, at: impl Into<Moment>) -> Result<Option<Unit>> {
         Ok(self.read(grouping, key, Some(at.into())).await?.unit)
     }
 
@@ -175,7 +170,8 @@ impl Client {
             Some(b"application/octet-stream") => Kind::Raw,
             _ => Kind::Json,
         };
-        let version = answer.headers.get(header::ETAG).and_then(|tag| tag.to_str().ok()?.trim_matches('"').parse().ok());
+        let version =
+            answer.headers.get(header::ETAG).and_then(|tag| tag.to_str().ok()?.trim_matches('"').parse().ok());
         let version = version.ok_or_else(|| self.protocol("a unit has no ETag with its height"))?;
         let content = answer.body.all(ANSWER_BYTES).await?;
         Ok(Reading { height, unit: Some(Unit { key: key.to_vec(), height: version, kind, content, value: None }) })
@@ -338,7 +334,8 @@ impl Client {
     /// [`Error::Server`] with the codes `index_exists` (with another definition), `invalid_definition`, `duplicate_key`.
     pub async fn create_index(&self, grouping: &str, index: &str, definition: &str) -> Result<(IndexItem, bool)> {
         let mut call = Call::write(Method::PUT, Target::of_index(grouping, index)?).patient();
-        call.body = Outgoing::Full(serde_json::to_vec(&wire::IndexRequest { definition: definition.to_owned() })?.into());
+        call.body =
+            Outgoing::Full(serde_json::to_vec(&wire::IndexRequest { definition: definition.to_owned() })?.into());
         call.content_type = Some("application/json");
         let answer = self.ask(call).await?;
         let created = answer.status == StatusCode::CREATED;
@@ -442,7 +439,9 @@ impl Client {
         match answer.headers.get(wire::VERSION_HEADER).map(HeaderValue::as_bytes) {
             Some(b"1") => Ok(answer),
             Some(other) => Err(self.protocol(&format!("its version is {}", String::from_utf8_lossy(other)))),
-            None => Err(self.protocol(&format!("it has no header {} (status {})", wire::VERSION_HEADER, answer.status))),
+            None => {
+                Err(self.protocol(&format!("it has no header {} (status {})", wire::VERSION_HEADER, answer.status)))
+            }
         }
     }
 
@@ -508,10 +507,7 @@ impl Call {
 }
 
 /// Hands pieces on while somebody takes them.
-async fn feed<K, V>(
-    items: impl Stream<Item = BulkItem<K, V>>,
-    sender: mpsc::Sender<bytes::Bytes>,
-) -> Result<()>
+async fn feed<K, V>(items: impl Stream<Item = BulkItem<K, V>>, sender: mpsc::Sender<bytes::Bytes>) -> Result<()>
 where
     K: AsRef<[u8]>,
     V: AsRef<[u8]>,

@@ -247,7 +247,8 @@ mod tests {
         assert_eq!(lines(&["o", "ne", "\n", "\nt", "wo\nthr"]), ["one", "", "two", "(3 left)"]);
         let text = "first\nsecond\nthird\n";
         for size in 1..text.len() {
-            let pieces: Vec<&str> = (0..text.len()).step_by(size).map(|at| &text[at..text.len().min(at + size)]).collect();
+            let pieces: Vec<&str> =
+                (0..text.len()).step_by(size).map(|at| &text[at..text.len().min(at + size)]).collect();
             assert_eq!(lines(&pieces), ["first", "second", "third", "(0 left)"], "pieces of {size}");
         }
     }
@@ -258,7 +259,9 @@ mod tests {
 
     #[test]
     fn units() {
-        let ada = unit(r#"{"value":["x",1.50],"key":"a\"da","height":7,"kind":"json","content":{"a": 1.50},"later":1}"#).unwrap();
+        let ada =
+            unit(r#"{"value":["x",1.50],"key":"a\"da","height":7,"kind":"json","content":{"a": 1.50},"later":1}"#)
+                .unwrap();
         assert_eq!((ada.key.as_slice(), ada.height, ada.kind), (&b"a\"da"[..], 7, Kind::Json));
         assert_eq!(ada.content, br#"{"a": 1.50}"#);
         assert_eq!(ada.value, Some(serde_json::json!(["x", 1.5])));

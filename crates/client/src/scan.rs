@@ -127,9 +127,14 @@ mod tests {
         let target = |scan: Scan| scan.add_to(Target::of_grouping("g").unwrap()).finish().unwrap().to_string();
         assert_eq!(target(Scan::units()), "/g");
         assert_eq!(
-            target(Scan::index("amount").from("-1").through("[10,\"a\"]").backward().limit(3).at("2026-01-31T12:00:00Z")),
+            target(
+                Scan::index("amount").from("-1").through("[10,\"a\"]").backward().limit(3).at("2026-01-31T12:00:00Z")
+            ),
             "/g?index=amount&from=-1&through=%5B10%2C%22a%22%5D&order=desc&limit=3&at=2026-01-31T12%3A00%3A00Z"
         );
-        assert_eq!(target(Scan::units().prefix([0xff, 0]).keys_only().resume("abc")), "/g?prefix=%FF%00&cursor=abc&keys_only=true");
+        assert_eq!(
+            target(Scan::units().prefix([0xff, 0]).keys_only().resume("abc")),
+            "/g?prefix=%FF%00&cursor=abc&keys_only=true"
+        );
     }
 }

@@ -154,7 +154,8 @@ mod tests {
 
     #[test]
     fn parameters_follow_each_other() {
-        let target = Target::of_unit("a b", b"", Some(".journal")).unwrap().with_text("limit", Some(3)).with("chain", "ü");
+        let target =
+            Target::of_unit("a b", b"", Some(".journal")).unwrap().with_text("limit", Some(3)).with("chain", "ü");
         assert_eq!(target.finish().unwrap().as_str(), "/a%20b/.unit/.journal?key=&limit=3&chain=%C3%BC");
         let target = Target::of_server("/.chains").with_some("at", None::<&str>);
         assert_eq!(target.finish().unwrap().as_str(), "/.chains");

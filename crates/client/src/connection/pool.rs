@@ -8,7 +8,7 @@ use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use tokio::net::TcpStream;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use super::{Address, Answer, Outgoing};
 use crate::error::{Error, Result};
@@ -36,6 +36,11 @@ impl Pool {
         Pool { address, connect_timeout, idle: Mutex::new(Vec::new()) }
     }
 
+    /// A pool for the same server.
+    pub(crate) fn separate(&self) -> Pool {
+        Pool::new(self.address.clone(), self.connect_timeout)
+    }
+
     /// Sends a request and waits for the head of its answer, at most for `patience`.
     pub(crate) async fn send(
         self: &Arc<Self>,
@@ -51,11 +56,7 @@ impl Pool {
         }
     }
 
-    async fn exchange(
-        self: &Arc<Self>,
-        mut request: Request<Outgoing>,
-        patience: Option<Duration>,
-    ) -> Result<Answer> {
+    async fn exchange(self: &Arc<Self>, mut request: Request<Outgoing>, patience: Option<Duration>) -> Result<Answer> {
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
         loop {
             let (mut sender, used) = match self.take_idle().await {
@@ -101,9 +102,9 @@ impl Pool {
     async fn connect(&self) -> Result<SendRequest<Outgoing>> {
         let Address { host, port, authority, .. } = &self.address;
         let failed = |source| Error::Connect { server: authority.clone(), source };
-        let stream = tokio::select! {
-            stream = TcpStream::connect((host.as_str(), *port)) => stream.map_err(failed)?,
-            () = sleep(self.connect_timeout) => return Err(failed(std::io::ErrorKind::TimedOut.into())),
+        let stream = match timeout(self.connect_timeout, TcpStream::connect((host.as_str(), *port))).await {
+            Ok(stream) => stream.map_err(failed)?,
+            Err(_) => return Err(failed(std::io::ErrorKind::TimedOut.into())),
         };
         // A request is one write: waiting for more to send would only delay it.
         stream.set_nodelay(true).map_err(failed)?;

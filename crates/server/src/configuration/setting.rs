@@ -23,7 +23,7 @@ pub struct Setting {
 }
 
 /// All settings.
-pub const SETTINGS: [Setting; 4] = [
+pub const SETTINGS: [Setting; 5] = [
     Setting {
         key: "data_root",
         meaning: "the directory of the store",
@@ -36,6 +36,18 @@ pub const SETTINGS: [Setting; 4] = [
                 Some(folder) => folder.join(path),
                 None => path.into(),
             };
+            Some(())
+        },
+    },
+    Setting {
+        key: "server",
+        meaning: "the server to work through, instead of on files",
+        expected: "a URL like http://127.0.0.1:1991",
+        example: "\"http://127.0.0.1:1991\"",
+        show: |configuration| configuration.server.clone().unwrap_or_else(|| "(none)".to_owned()),
+        take: |configuration, value, _| {
+            let url = text(value)?;
+            configuration.server = Some(url.to_owned());
             Some(())
         },
     },
