@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Handle, Runtime};
 
 use crate::builder::Builder;
 use crate::bulk::{BulkItem, BulkOptions};
@@ -72,8 +72,14 @@ impl Client {
         self.client.namespace()
     }
 
-    fn wait<F: Future>(&self, future: F) -> F::Output {
-        self.runtime.block_on(future)
+    fn wait<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
+        self.runtime.block_on(async {
+            let result = future.await;
+            if result.is_err() {
+                close_what_was_given_up().await;
+            }
+            result
+        })
     }
 
     /// See [`crate::Client::get_by_key`].
@@ -312,6 +318,20 @@ impl Client {
 pub struct Items<T> {
     list: List<T>,
     runtime: Arc<Runtime>,
+}
+
+impl<T> Drop for Items<T> {
+    fn drop(&mut self) {
+        if self.list.give_up() && Handle::try_current().is_err() {
+            self.runtime.block_on(close_what_was_given_up());
+        }
+    }
+}
+
+/// Nothing runs while nobody waits: so the connection of an answer that is not wanted any more gets its turn now, or the server would see it open
+/// until the next call.
+async fn close_what_was_given_up() {
+    tokio::task::yield_now().await;
 }
 
 /// The units of a scan.

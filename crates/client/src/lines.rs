@@ -85,6 +85,13 @@ pub trait Item: Sized {
     fn of(line: Line<'_>) -> Result<Self, String>;
 }
 
+impl<T> List<T> {
+    /// Reads no further. Tells whether there was more to read.
+    pub(crate) fn give_up(&mut self) -> bool {
+        self.body.take().is_some()
+    }
+}
+
 impl<T: Item> List<T> {
     pub(crate) fn new(answer: Answer, height: u64) -> List<T> {
         List { body: Some(answer.body), buffer: Buffer::default(), height, count: 0, end: None, item: PhantomData }
