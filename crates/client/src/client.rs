@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use crate::builder::Builder;
 use crate::bulk::{BulkItem, BulkOptions, PIECES_AHEAD, Pieces};
 use crate::connection::{Answer, Outgoing, Pool};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ServerError};
 use crate::lines::{Units, Versions};
 use crate::scan::Scan;
 use crate::target::Target;
@@ -276,11 +276,15 @@ impl Client {
 
     /// Writes any number of units in one request, in commits of some thousands, in bounded memory. Items are taken while they are sent.
     ///
-    /// A line that fails is in the answer: with [`BulkOptions::go_on`] all others are written, without it those before.
+    /// A line that fails ends it: those before are written, none after it is. With [`BulkOptions::go_on`] all others are written, and the answer
+    /// says which failed.
+    ///
+    /// JSON comes out as it went in, but for line breaks, which become spaces.
     ///
     /// # Errors
+    /// [`Error::Server`] with the code of the first line that failed, its number in the field `line`, and how far it came in
+    /// [`ServerError::bulk`]. Others where it is about more than a line, such as `no_space` and `stopping`.
     /// [`Error::Value`]: a content given as JSON is none; items before it may be written. [`Error::Broken`]: the first ones may be.
-    /// [`Error::Server`], where it is about more than a line.
     pub async fn bulk<K, V>(
         &self,
         grouping: &str,
@@ -316,9 +320,17 @@ impl Client {
         if let Some(Err(error)) = fed {
             return Err(error);
         }
-        // When a line fails the status says why, but the answer is the same.
-        match serde_json::from_slice(&body) {
-            Ok(answer) => Ok(answer),
+        match serde_json::from_slice::<BulkAnswer>(&body) {
+            Ok(BulkAnswer { error: None, .. }) if !status.is_success() => {
+                Err(self.protocol(&format!("a bulk write ended with status {status}, and no error")))
+            }
+            Ok(mut answer) => match answer.error.take() {
+                None => Ok(answer),
+                Some(failure) => {
+                    let status = status.as_u16();
+                    Err(Error::Server(Box::new(ServerError { status, failure, bulk: Some(answer) })))
+                }
+            },
             Err(error) => Err(match refusal_of(status, &body) {
                 Some(refused) => refused,
                 None => self.protocol(&format!("the answer to a bulk write is none ({error})")),

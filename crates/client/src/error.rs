@@ -78,6 +78,8 @@ pub struct ServerError {
     pub status: u16,
     /// The code, the message, what to do, and further fields.
     pub failure: wire::Failure,
+    /// After a bulk write that ended before its time: how far it came. The lines that it counts are written.
+    pub bulk: Option<wire::BulkAnswer>,
 }
 
 impl std::ops::Deref for ServerError {
@@ -120,6 +122,6 @@ impl Error {
     }
 
     pub(crate) fn refused(status: u16, failure: wire::Failure) -> Error {
-        Error::Server(Box::new(ServerError { status, failure }))
+        Error::Server(Box::new(ServerError { status, failure, bulk: None }))
     }
 }

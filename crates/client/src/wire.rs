@@ -157,6 +157,9 @@ pub struct BulkAnswer {
     /// The first of the lines that failed.
     #[serde(default)]
     pub errors: Vec<BulkError>,
+    /// Why it ended before its time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
 }
 
 /// A line of a `.bulk` request that was not written.

@@ -248,14 +248,17 @@ fn a_bulk_write_is_sent_in_pieces() {
         Then::Say(answer(
             "409 Conflict",
             "",
-            r#"{"written":16,"failed":1,"height":4,"errors":[{"line":17,"code":"duplicate_key","message":"m","index":"i"}]}"#,
+            r#"{"written":16,"failed":1,"height":4,"errors":[{"line":17,"code":"duplicate_key","message":"m","index":"i"}],"error":{"code":"duplicate_key","message":"line 17: m","line":17}}"#,
         )),
         Then::Say(answer("401 Unauthorized", "", r#"{"error":{"code":"unauthorized","message":"m","help":"h"}}"#)),
         Then::SayAndClose(answer("200 OK", "", "{}")),
     ]);
     let items = || [BulkItem::json("a", "1"), BulkItem::delete("b")];
     assert_eq!(client.bulk("g", items(), BulkOptions::default()).unwrap().written, 2);
-    let failed = client.bulk("g", items(), BulkOptions { go_on: true, ..BulkOptions::default() }).unwrap();
+    let error = client.bulk("g", items(), BulkOptions { go_on: true, ..BulkOptions::default() }).unwrap_err();
+    assert_eq!((error.code(), error.to_string().as_str()), (Some("duplicate_key"), "line 17: m"));
+    let failed = error.server().unwrap().bulk.as_ref().unwrap();
+    assert_eq!((failed.written, &error.server().unwrap().fields["line"]), (16, &17.into()));
     assert_eq!((failed.errors[0].line, failed.errors[0].failure.code.as_str()), (17, "duplicate_key"));
     assert_eq!(failed.errors[0].failure.fields["index"], "i");
     assert_eq!(client.bulk("g", items(), BulkOptions::default()).unwrap_err().code(), Some("unauthorized"));

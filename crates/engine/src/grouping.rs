@@ -52,6 +52,12 @@ impl Grouping {
         &self.name
     }
 
+    /// The options of its writes.
+    #[must_use]
+    pub fn options(&self) -> WriteOptions {
+        self.options
+    }
+
     /// The chain that it is in.
     #[must_use]
     pub fn chain(&self) -> &Arc<Chain> {

@@ -97,7 +97,9 @@ pub fn main() -> ExitCode {
 
 impl CommandLine {
     fn run(self) -> Result<()> {
-        let resolved = resolve(&self.settings.flags(), &Surroundings::of_process()?)?;
+        let mut flags = self.settings.flags();
+        flags.settings.extend(self.command.settings());
+        let resolved = resolve(&flags, &Surroundings::of_process()?)?;
         let mut output = Output::standard(self.json);
         let result = self.command.run(&resolved, &mut output);
         // What was printed before a failure is shown before it.

@@ -22,3 +22,4 @@ mod moment;
 mod opened;
 pub mod output;
 mod progress;
+mod serve;

@@ -88,6 +88,6 @@ fn report_recovery(chain: &Chain) {
     }
 }
 
-fn options(configuration: &ImmuxDBConfiguration) -> StoreOptions {
+pub(crate) fn options(configuration: &ImmuxDBConfiguration) -> StoreOptions {
     StoreOptions::default().memory_limit(configuration.memory_limit).durability(configuration.durability)
 }

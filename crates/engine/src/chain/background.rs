@@ -72,6 +72,11 @@ impl BackgroundState {
         }
     }
 
+    /// Why the background has given up, if it has.
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.work.lock().failed.clone()
+    }
+
     /// The view has so many frozen deltas and runs now.
     pub(crate) fn view_changed(&self, frozen: usize, runs: usize) {
         let mut work = self.work.lock();

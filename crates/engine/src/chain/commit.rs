@@ -219,7 +219,7 @@ impl Shared {
         if self.is_full(&view.active) {
             self.freeze(end);
         }
-        Ok((Committed { height, duplicates }, (end.offset - before) as usize))
+        Ok((Committed { height, duplicates, created: pending.created }, (end.offset - before) as usize))
     }
 
     /// Whether a delta is to be frozen: it has its share of memory, or of the log that a recovery would have to read.
@@ -259,6 +259,7 @@ impl Shared {
                     found.filter(|version| version.kind != VersionKind::Deleted)
                 };
                 check_condition(*condition, previous.as_ref())?;
+                pending.created += usize::from(content.is_some() && previous.is_none());
                 self.derive_changes(&grouping, prepared, birth, previous.as_ref())?;
                 pending.add_kills(prepared);
                 let previous = previous.as_ref().map(|version| Previous {
@@ -558,6 +559,7 @@ impl Prepared {
 /// What earlier operations of the same commit did.
 struct Pending {
     many: bool,
+    created: usize,
     defined: Vec<Arc<GroupingEntry>>,
     cleared: HashSet<GroupingId>,
     lives: HashSet<(IndexId, Vec<u8>)>,
@@ -566,7 +568,14 @@ struct Pending {
 
 impl Pending {
     fn new(many: bool) -> Pending {
-        Pending { many, defined: Vec::new(), cleared: HashSet::new(), lives: HashSet::new(), kills: HashSet::new() }
+        Pending {
+            many,
+            created: 0,
+            defined: Vec::new(),
+            cleared: HashSet::new(),
+            lives: HashSet::new(),
+            kills: HashSet::new(),
+        }
     }
 
     /// Whether an earlier operation gives a unit this key value.

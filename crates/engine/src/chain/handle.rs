@@ -52,6 +52,12 @@ impl Chain {
         self.shared.visible()
     }
 
+    /// The newest height that is known to survive power loss.
+    #[must_use]
+    pub fn synced_height(&self) -> Height {
+        self.shared.log.durable_height()
+    }
+
     /// A grouping by its name. It comes to be with its first write.
     ///
     /// # Errors
@@ -69,6 +75,23 @@ impl Chain {
         there
             .map(|grouping| GroupingInfo { name: grouping.name.clone(), id: grouping.id, created: grouping.created })
             .collect()
+    }
+
+    /// Whether a grouping is there.
+    #[must_use]
+    pub fn has_grouping(&self, name: &str) -> bool {
+        let grouping = self.shared.catalog.read().grouping(name);
+        grouping.is_some_and(|grouping| grouping.created <= self.height())
+    }
+
+    /// Why this chain, although it was opened for writing, takes no commits: damage that was found when it was opened, or
+    /// an I/O error since. `None` as long as it takes them.
+    #[must_use]
+    pub fn trouble(&self) -> Option<Error> {
+        match &self.shared.recovery.damage {
+            Some(damage) => Some(Error::ReadOnly(damage.clone())),
+            None => self.shared.log.poison().or_else(|| self.shared.background.failure()).map(Error::Poisoned),
+        }
     }
 
     /// The chain as it is now, to read from while others write. In a read-only chain this looks for new commits first.

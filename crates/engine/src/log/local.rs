@@ -209,6 +209,11 @@ impl LocalLog {
         }
     }
 
+    /// The failure after which nothing more is written.
+    pub(crate) fn poison(&self) -> Option<String> {
+        self.poison.get().cloned()
+    }
+
     fn check_poison(&self) -> Result<()> {
         match self.poison.get() {
             Some(why) => Err(Error::Poisoned(why.clone())),

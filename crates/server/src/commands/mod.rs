@@ -15,6 +15,7 @@ mod load;
 mod put;
 mod revert;
 mod scan;
+mod serve;
 mod stats;
 mod unit;
 
@@ -39,11 +40,21 @@ pub enum Command {
     Groupings(groupings::Groupings),
     Chains(chains::Chains),
     Stats(stats::Stats),
+    Serve(serve::Serve),
     Config(config::Config),
     Completions(completions::Completions),
 }
 
 impl Command {
+    /// The flags of the subcommand that are settings: their names and values.
+    #[must_use]
+    pub fn settings(&self) -> Vec<(&'static str, String)> {
+        match self {
+            Command::Serve(serve) => serve.settings(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Does it.
     ///
     /// # Errors
@@ -61,6 +72,7 @@ impl Command {
             Command::Groupings(groupings) => groupings.run(resolved, output),
             Command::Chains(chains) => chains.run(resolved, output),
             Command::Stats(stats) => stats.run(resolved, output),
+            Command::Serve(serve) => serve.run(resolved),
             Command::Config(config) => config.run(resolved, output),
             Command::Completions(completions) => completions.run(output),
         }

@@ -165,7 +165,8 @@ fn apply(resolved: &mut Resolved, values: Map<String, Value>, origin: impl Fn(&s
                 Origin::Variable(name) => format!("{name}={}", setting.example.trim_matches('"')),
                 _ => format!("{} {}", flag_name(&key), setting.example.trim_matches('"')),
             };
-            return Err(Failure::usage(format!("{place} is {}; expected {}", shown(&value), setting.expected))
+            let shown = if setting.secret { "wrong".to_owned() } else { shown(&value) };
+            return Err(Failure::usage(format!("{place} is {shown}; expected {}", setting.expected))
                 .help(format!("for example: {example}")));
         }
         resolved.origins.insert(setting.key, origin);

@@ -1,8 +1,10 @@
 //! Through the files of a store.
 
+use std::sync::Arc;
+
 use immuxdb_client::wire::{IndexItem, RunItem, StatsItem};
 use libimmuxdb::index::{IndexDefinition, decode_key};
-use libimmuxdb::{Durability, Error, Grouping, Height, RunStats, Scan, Snapshot};
+use libimmuxdb::{Chain, Durability, Error, Grouping, Height, RunStats, Scan, Snapshot};
 use serde_json::Value;
 
 use super::{Condition, Content, Door, Found, List, Missing, RowFault, ScanRequest, Unit, Version, WrittenRows};
@@ -199,20 +201,7 @@ impl Door for Embedded {
     }
 
     fn stats(&self) -> Result<StatsItem> {
-        let chain = &self.opened.chain;
-        let newest = chain.snapshot()?;
-        let stats = chain.stats();
-        Ok(StatsItem {
-            chain: chain.name().to_owned(),
-            height: stats.height.0,
-            time: if stats.height.0 > 0 { Some(time_text(newest.time()?)) } else { None },
-            synced_height: stats.synced.0,
-            groupings: chain.groupings().len() as u64,
-            log_bytes: stats.log_bytes,
-            index_bytes: stats.index_bytes(),
-            newest_entries_bytes: stats.delta_bytes as u64,
-            runs: stats.runs.iter().map(run).collect(),
-        })
+        Ok(chain_stats(&self.opened.chain)?)
     }
 
     fn write_rows(&self, grouping: &str, rows: &[Row]) -> WrittenRows {
@@ -238,6 +227,23 @@ fn shown(unit: libimmuxdb::Unit, definition: Option<&IndexDefinition>) -> Result
         }
     };
     Ok(Unit { key: unit.key, height: unit.height.0, kind: unit.kind, content: unit.content, value })
+}
+
+/// Sizes and counts of a chain, as they are printed and sent.
+pub(crate) fn chain_stats(chain: &Arc<Chain>) -> libimmuxdb::Result<StatsItem> {
+    let newest = chain.snapshot()?;
+    let stats = chain.stats();
+    Ok(StatsItem {
+        chain: chain.name().to_owned(),
+        height: stats.height.0,
+        time: if stats.height.0 > 0 { Some(time_text(newest.time()?)) } else { None },
+        synced_height: stats.synced.0,
+        groupings: chain.groupings().len() as u64,
+        log_bytes: stats.log_bytes,
+        index_bytes: stats.index_bytes(),
+        newest_entries_bytes: stats.delta_bytes as u64,
+        runs: stats.runs.iter().map(run).collect(),
+    })
 }
 
 fn run(run: &RunStats) -> RunItem {

@@ -18,6 +18,7 @@ use immuxdb_client::wire::{IndexItem, StatsItem};
 use libimmuxdb::Durability;
 use libimmuxdb::index::IndexDefinition;
 
+pub(crate) use self::embedded::chain_stats;
 pub use self::items::{Found, List, RowFault, Unit, Version, WrittenRows};
 pub use self::scan::ScanRequest;
 use crate::configuration::Resolved;

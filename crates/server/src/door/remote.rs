@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use immuxdb_client::blocking::{Client, Items};
-use immuxdb_client::wire::{IndexItem, StatsItem};
+use immuxdb_client::wire::{BulkAnswer, IndexItem, StatsItem};
 use immuxdb_client::{BulkItem, BulkOptions, Durability, Error, Item, Kind};
 use libimmuxdb::VersionKind;
 use libimmuxdb::index::IndexDefinition;
@@ -32,6 +32,9 @@ fn client(server: &str, resolved: &Resolved, durability: Option<libimmuxdb::Dura
             libimmuxdb::Durability::Process => Durability::Process,
             libimmuxdb::Durability::Sync => Durability::Sync,
         });
+    }
+    if let Some(token) = &resolved.configuration.token {
+        builder = builder.token(token);
     }
     Ok(builder.build_blocking()?)
 }
@@ -169,28 +172,33 @@ impl Door for Remote {
 
     fn write_rows(&self, grouping: &str, rows: &[Row]) -> WrittenRows {
         let items = rows.iter().map(|row| BulkItem::json(&row.key, &row.content));
-        let answer = match self.client.bulk(grouping, items, BulkOptions::default()) {
-            Ok(answer) => answer,
-            Err(error) => {
-                return WrittenRows { fault: Some(RowFault::Other(error.into())), ..WrittenRows::default() };
-            }
+        let error = match self.client.bulk(grouping, items, BulkOptions::default()) {
+            Ok(answer) => return written(&answer, None),
+            Err(error) => error,
         };
-        let fault = answer.errors.into_iter().next().map(|error| match error.failure.code.as_str() {
-            "invalid_json" | "too_large" | "duplicate_key" | "invalid" | "bad_line" => {
-                RowFault::Row(error.failure.message)
+        let Some((refused, answer)) = error.server().and_then(|refused| Some((refused, refused.bulk.as_ref()?))) else {
+            return WrittenRows { fault: Some(RowFault::Other(error.into())), ..WrittenRows::default() };
+        };
+        let fault = match (refused.code.as_str(), answer.errors.first()) {
+            ("invalid_json" | "too_large" | "duplicate_key" | "invalid" | "bad_line", Some(line)) => {
+                RowFault::Row(line.failure.message.clone())
             }
-            code => RowFault::Other(Failure::from_server(code, error.failure.message, error.failure.help)),
-        });
-        WrittenRows {
-            rows: usize::try_from(answer.written).unwrap_or(usize::MAX),
-            inserted: answer.created,
-            commits: answer.commits,
-            fault,
-        }
+            (code, _) => RowFault::Other(Failure::from_server(code, refused.message.clone(), refused.help.clone())),
+        };
+        written(answer, Some(fault))
     }
 
     fn close(self: Box<Self>) -> Result<()> {
         Ok(())
+    }
+}
+
+fn written(answer: &BulkAnswer, fault: Option<RowFault>) -> WrittenRows {
+    WrittenRows {
+        rows: usize::try_from(answer.written).unwrap_or(usize::MAX),
+        inserted: answer.created,
+        commits: answer.commits,
+        fault,
     }
 }
 
