@@ -34,7 +34,8 @@ working-storage section.
 01  n pic 9(9) comp-5.
 01  stride pic 9(9) comp-5.
 01  i pic 9(9) comp-5.
-01  j pic 9(9) comp-5 value 0.
+*> As wide as the product: gnucobol4 multiplies in the width of the factors.
+01  j pic 9(18) comp-5 value 0.
 01  product pic 9(18) comp-5.
 01  digits.
     05  first-half pic 9(9).

@@ -40,7 +40,7 @@ fn close(file: CobFile) -> Status {
     let open = TABLE.lock().close_file(file);
     let Some(open) = open else { return Status::Ok };
     open.connector.close().unwrap_or_else(|failure| {
-        message::tell(&failure.to_string());
+        message::tell_failure(&failure);
         failure.status
     })
 }

@@ -12,10 +12,9 @@ use std::ffi::{c_int, c_void};
 
 use super::statements::cob_extfh_open;
 use super::{indexed, next};
-use crate::handler::table::{Standing, TABLE};
-use crate::handler::{assigned_name, immuxfh, path, removal};
+use crate::handler::{immuxfh, is_ours};
 use crate::libcob::file::{CobFile, Field};
-use crate::libcob::{Family, Handler, libcob};
+use crate::libcob::{Handler, libcob};
 use crate::message;
 
 const INPUT: c_int = 1;
@@ -115,15 +114,6 @@ unsafe extern "C" fn giving(
         give(&functions, &files);
     }
     std::ptr::null_mut()
-}
-
-/// Whether an indexed file is to be ours: not one of Berkeley DB that a program without the handler sorts.
-fn is_ours(file: CobFile) -> bool {
-    if libcob().family == Some(Family::Four) || TABLE.lock().standing_of(file) != Standing::Unknown {
-        return true;
-    }
-    let Some(path) = assigned_name(file).map(path) else { return true };
-    !path.exists() || removal::is_ours(&path)
 }
 
 /// What the loops call in libcob, and the sort that they are about.
