@@ -13,10 +13,13 @@ mod history;
 mod index;
 mod load;
 mod put;
+mod repair;
 mod revert;
 mod scan;
+mod serve;
 mod stats;
 mod unit;
+mod verify;
 
 use clap::Subcommand;
 
@@ -39,11 +42,23 @@ pub enum Command {
     Groupings(groupings::Groupings),
     Chains(chains::Chains),
     Stats(stats::Stats),
+    Serve(serve::Serve),
+    Verify(verify::Verify),
+    Repair(repair::Repair),
     Config(config::Config),
     Completions(completions::Completions),
 }
 
 impl Command {
+    /// The flags of the subcommand that are settings: their names and values.
+    #[must_use]
+    pub fn settings(&self) -> Vec<(&'static str, String)> {
+        match self {
+            Command::Serve(serve) => serve.settings(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Does it.
     ///
     /// # Errors
@@ -61,6 +76,9 @@ impl Command {
             Command::Groupings(groupings) => groupings.run(resolved, output),
             Command::Chains(chains) => chains.run(resolved, output),
             Command::Stats(stats) => stats.run(resolved, output),
+            Command::Serve(serve) => serve.run(resolved),
+            Command::Verify(verify) => verify.run(resolved, output),
+            Command::Repair(repair) => repair.run(resolved, output),
             Command::Config(config) => config.run(resolved, output),
             Command::Completions(completions) => completions.run(output),
         }

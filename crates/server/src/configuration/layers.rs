@@ -165,7 +165,8 @@ fn apply(resolved: &mut Resolved, values: Map<String, Value>, origin: impl Fn(&s
                 Origin::Variable(name) => format!("{name}={}", setting.example.trim_matches('"')),
                 _ => format!("{} {}", flag_name(&key), setting.example.trim_matches('"')),
             };
-            return Err(Failure::usage(format!("{place} is {}; expected {}", shown(&value), setting.expected))
+            let shown = if setting.secret { "wrong".to_owned() } else { shown(&value) };
+            return Err(Failure::usage(format!("{place} is {shown}; expected {}", setting.expected))
                 .help(format!("for example: {example}")));
         }
         resolved.origins.insert(setting.key, origin);
@@ -346,12 +347,12 @@ mod tests {
         let place = Place::new().file("immuxdb.toml", "durabilty = 'sync'");
         assert_eq!(
             place.failure(),
-            "error: immuxdb.toml: there is no setting \"durabilty\"\n help: did you mean durability? There are: data_root, chain, durability, memory_limit"
+            "error: immuxdb.toml: there is no setting \"durabilty\"\n help: did you mean durability? There are: data_root, server, chain, durability, memory_limit"
         );
         let place = Place::new().variable("IMMUXDB_DATAROOT", "x");
         assert_eq!(
             place.failure(),
-            "error: there is no setting for the variable IMMUXDB_DATAROOT\n help: did you mean IMMUXDB_DATA_ROOT? There are: IMMUXDB_DATA_ROOT, IMMUXDB_CHAIN, IMMUXDB_DURABILITY, IMMUXDB_MEMORY_LIMIT"
+            "error: there is no setting for the variable IMMUXDB_DATAROOT\n help: did you mean IMMUXDB_DATA_ROOT? There are: IMMUXDB_DATA_ROOT, IMMUXDB_SERVER, IMMUXDB_CHAIN, IMMUXDB_DURABILITY, IMMUXDB_MEMORY_LIMIT"
         );
         let place = Place::new().file("immuxdb.toml", "[colours]\nred = 1");
         assert!(place.failure().contains("there is no setting \"colours\"\n help: there are: data_root"));

@@ -240,7 +240,7 @@ impl Driver {
         self.attempt(Attempt { what: "create index", verdict, level, commits, possible }, || {
             let definition = translate::definition(&spec);
             let height = grouping.create_index(index, definition, &mut |_| {})?;
-            Ok(Committed { height, duplicates: false })
+            Ok(Committed { height, duplicates: false, created: 0 })
         })?;
         let is_unfilled = grouping.index(index).is_ok_and(|info| !info.ready) && !self.disk.stopped();
         if let Some(session) = self.session.as_mut().filter(|_| is_unfilled) {
@@ -261,7 +261,7 @@ impl Driver {
         let operations = vec![(name.to_owned(), Operation::DropIndex(index.to_owned()))];
         let (grouping, level) = self.writing(name)?;
         self.attempt(Attempt::of("drop index", operations, verdict, level), || {
-            Ok(Committed { height: grouping.drop_index(index)?, duplicates: false })
+            Ok(Committed { height: grouping.drop_index(index)?, duplicates: false, created: 0 })
         })
     }
 
