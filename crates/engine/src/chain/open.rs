@@ -284,6 +284,9 @@ impl Shared {
                 }
             }
         };
+        if self.view().frozen.is_empty() {
+            return Ok(());
+        }
         std::thread::scope(|scope| {
             if self.options.background == Background::Threads {
                 let frozen = self.view().frozen.clone();

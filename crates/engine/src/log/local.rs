@@ -22,7 +22,7 @@ use super::builder::FrameBuilder;
 use super::fault::{BodyFault, Fault};
 use super::head::{Envelope, FrameHead, FrameMeta};
 use super::header::{LogHeader, PAGE_BYTES};
-use super::opening::directory;
+use super::opening::{Opening, directory};
 use super::reader::FrameReader;
 use super::status::{Status, Writer};
 use super::windows::Windows;
@@ -79,6 +79,8 @@ pub(super) struct Owed {
 pub(super) struct Tail {
     pub access: Access,
     pub end: LogPoint,
+    /// An opening whose record comes before the next frame, with [`Syncing::OnDemand`].
+    pub unrecorded: Option<Opening>,
     /// Frames that are not yet written: those before `end`.
     buffer: Vec<u8>,
 }
@@ -122,7 +124,7 @@ impl LocalLog {
             header,
             envelope: Envelope::new(&header),
             found,
-            tail: Mutex::new(Tail { access, end: base, buffer: Vec::new() }),
+            tail: Mutex::new(Tail { access, end: base, unrecorded: None, buffer: Vec::new() }),
             written: AtomicU64::new(base.offset),
             synced: Mutex::new(base),
             durable: AtomicU64::new(base.height.0),
@@ -465,6 +467,10 @@ impl Log for LocalLog {
         self.writable(&tail.access)?;
         if frame.height() != tail.end.height.next() {
             return Ok(Appended::Conflict { newest: tail.end.height });
+        }
+        if let Some(opening) = tail.unrecorded {
+            self.append_open_record(&mut tail, &opening)?;
+            tail.unrecorded = None;
         }
         let end = frame.seal(self.envelope, &tail.end, self.durable_height());
         self.append_frame(&mut tail, frame.bytes(), end, frame.durability())?;
