@@ -50,7 +50,12 @@ pub mod index;
 pub mod limits;
 mod log;
 mod options;
+#[cfg(feature = "planted")]
+pub mod planted;
+#[cfg(not(feature = "planted"))]
+mod planted;
 mod prefetch;
+pub mod repair;
 mod run;
 mod scan;
 mod snapshot;
@@ -61,6 +66,7 @@ mod types;
 mod unit;
 mod units;
 mod varint;
+pub mod verify;
 mod walk;
 
 pub use chain::{Chain, ChainStats, GroupingInfo, IndexProgress, RecoveryReport, RunStats, TailCut};

@@ -29,6 +29,17 @@ pub enum Access {
     Dynamic,
 }
 
+/// What other programs may do with the file meanwhile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sharing {
+    /// As the open mode has it: beside INPUT others may read, beside all else nobody may have the file.
+    #[default]
+    ByMode,
+    /// SHARING WITH NO OTHER, WITH LOCK: nobody may have the file. A file that this process may not write to cannot be
+    /// locked so; then it is as [`Sharing::ByMode`].
+    NoOther,
+}
+
 /// All that OPEN needs to know.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenRequest<'a> {

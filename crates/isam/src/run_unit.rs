@@ -18,12 +18,14 @@ use parking_lot::Mutex;
 use crate::connector::Connector;
 use crate::failure::Failure;
 use crate::file::{
-    Hold, Holding, Identity, Place, SharedFile, There, at_open, engine, engine_at_open, foreign, options, read_layout,
-    replace, write_layout,
+    Hold, Holding, Identity, Place, SharedFile, There, at_open, engine, engine_at_open, is_denied, open_chain, options,
+    read_layout, remove_index, replace, write_layout,
 };
 use crate::layout::match_keys;
-use crate::request::{OpenMode, OpenRequest};
+use crate::maker::Maker;
+use crate::request::{OpenMode, OpenRequest, Sharing};
 use crate::status::Status;
+use crate::tool::{hold_alone, is_foreign, missing};
 
 /// All files of a run unit: a process. Of each file there is one engine, by device and inode, which its connectors share;
 /// so a run unit never locks itself out and sees its own writes. Safe to use from any thread.
@@ -40,16 +42,51 @@ pub(crate) struct Files {
 
 struct OpenFile {
     file: Arc<SharedFile>,
-    /// Connectors that may write, and those that only read.
-    writers: usize,
-    readers: usize,
+    users: Users,
+}
+
+/// What a connector uses a file for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Usage {
+    Writing,
+    /// Reading, while no other program has the file.
+    ReadingAlone,
+    Reading,
+}
+
+impl Usage {
+    fn of(mode: OpenMode, sharing: Sharing) -> Usage {
+        match (mode, sharing) {
+            (OpenMode::Input, Sharing::ByMode) => Usage::Reading,
+            (OpenMode::Input, Sharing::NoOther) => Usage::ReadingAlone,
+            (OpenMode::Output | OpenMode::InputOutput | OpenMode::Extend, _) => Usage::Writing,
+        }
+    }
+}
+
+/// How many connectors use a file, by usage.
+#[derive(Default)]
+struct Users([usize; 3]);
+
+impl Users {
+    fn of(&mut self, usage: Usage) -> &mut usize {
+        &mut self.0[usage as usize]
+    }
+
+    fn writes(&self) -> bool {
+        self.0[Usage::Writing as usize] > 0
+    }
+
+    /// How the file must be held for them; `None` when there are none.
+    fn holding(&self) -> Option<Holding> {
+        let alone = self.writes() || self.0[Usage::ReadingAlone as usize] > 0;
+        let any = self.0.iter().any(|count| *count > 0);
+        any.then_some(if alone { Holding::Alone } else { Holding::Shared })
+    }
 }
 
 /// How often a file may be replaced under our hands before we give up.
 const ATTEMPTS: usize = 16;
-
-/// Bytes of a file from which its maker is known.
-const BEGINNING: usize = 512;
 
 /// What one attempt to open came to.
 enum Attempt {
@@ -73,10 +110,19 @@ impl RunUnit {
     /// [`Status::FileMissing`], [`Status::NoPermission`], [`Status::AttributesClash`], [`Status::FileHeld`] (at once,
     /// when another process holds the file), [`Status::BadName`], [`Status::NoSpace`], [`Status::IoError`].
     pub fn open(&self, request: &OpenRequest<'_>) -> Result<(Connector, Status), Failure> {
+        self.open_sharing(request, Sharing::ByMode)
+    }
+
+    /// As [`RunUnit::open`], with a SHARING phrase.
+    ///
+    /// # Errors
+    /// As [`RunUnit::open`].
+    pub fn open_sharing(&self, request: &OpenRequest<'_>, sharing: Sharing) -> Result<(Connector, Status), Failure> {
         let clash = |what: String| clash(request.path, &what);
         request.layout.validate().map_err(clash)?;
         let place = Place::of(request.path, request.mode)?;
-        let opening = Opening { request, place: &place, options: options(request.settings) };
+        let usage = Usage::of(request.mode, sharing);
+        let opening = Opening { request, place: &place, options: options(request.settings), usage };
         let mut open = self.files.open.lock();
         for _ in 0..ATTEMPTS {
             let (attempt, status) = match place.look(request.mode)? {
@@ -86,10 +132,7 @@ impl RunUnit {
                     OpenMode::InputOutput | OpenMode::Extend if request.optional => {
                         (opening.create(&mut open)?, Status::OptionalMissing)
                     }
-                    _ => {
-                        let what = format!("{}: there is no such file", place.path().display());
-                        return Err(Failure::new(Status::FileMissing, what));
-                    }
+                    _ => return Err(missing(&place)),
                 },
                 There::File { identity, len } => match open.get_mut(&identity) {
                     Some(known) => (opening.open_again(known)?, Status::Ok),
@@ -102,11 +145,11 @@ impl RunUnit {
                 Attempt::Opened(file, warning) => {
                     let keys = match_keys(request.layout, &file.layout, request.settings.strict_keys);
                     let connector = keys.map_err(clash).and_then(|keys| {
-                        Connector::new(request, Arc::clone(&file), Arc::clone(&self.files), keys, warning)
+                        Connector::new(request, usage, Arc::clone(&file), Arc::clone(&self.files), keys, warning)
                     });
                     if connector.is_err() {
                         // The connector was counted; what fails now is only the consequence.
-                        let _ = close_connector(&mut open, file.identity, request.mode);
+                        let _ = close_connector(&mut open, file.identity, usage);
                     }
                     return Ok((connector?, status));
                 }
@@ -114,6 +157,30 @@ impl RunUnit {
         }
         let what = format!("{} was replaced again and again while it was being opened", place.path().display());
         Err(Failure::new(Status::IoError, what))
+    }
+
+    /// DELETE FILE: removes the file at `path` and what is derived from it. A symbolic link stays.
+    ///
+    /// # Errors
+    /// [`Status::FileMissing`]; [`Status::AlreadyOpen`] when the run unit has it open, [`Status::FileHeld`] when another
+    /// process has; [`Status::NoPermission`]; [`Status::IoError`] when it is not ours.
+    pub fn remove(&self, path: &Path) -> Result<Status, Failure> {
+        let place = Place::of(path, OpenMode::InputOutput)?;
+        let open = self.files.open.lock();
+        if let There::File { identity, .. } = place.look(OpenMode::InputOutput)?
+            && open.contains_key(&identity)
+        {
+            return Err(Status::AlreadyOpen.into());
+        }
+        let io = |error: io::Error| at_open(place.path(), OpenMode::InputOutput, &error);
+        let hold = hold_alone(&place)?;
+        match hold.maker().map_err(io)? {
+            Maker::ImmuxDb | Maker::Empty => {}
+            maker => return Err(is_foreign(place.path(), maker)),
+        }
+        std::fs::remove_file(place.path()).map_err(io)?;
+        remove_index(place.path());
+        Ok(Status::Ok)
     }
 
     /// Closes all files, at the end of the process. Connectors that are left cannot write any more.
@@ -129,24 +196,25 @@ impl RunUnit {
 impl Files {
     /// A connector is closed; with the last one that may write the file is closed for writing, with the last one of all
     /// it is let go of.
-    pub(crate) fn close(&self, file: &SharedFile, mode: OpenMode) -> Result<(), Failure> {
-        close_connector(&mut self.open.lock(), file.identity, mode)
+    pub(crate) fn close(&self, file: &SharedFile, usage: Usage) -> Result<(), Failure> {
+        close_connector(&mut self.open.lock(), file.identity, usage)
     }
 }
 
-fn close_connector(open: &mut HashMap<Identity, OpenFile>, identity: Identity, mode: OpenMode) -> Result<(), Failure> {
+fn close_connector(open: &mut HashMap<Identity, OpenFile>, identity: Identity, usage: Usage) -> Result<(), Failure> {
     let Some(known) = open.get_mut(&identity) else {
         return Ok(()); // all files were closed
     };
-    let count = if mode == OpenMode::Input { &mut known.readers } else { &mut known.writers };
-    *count -= 1;
-    let (writers, readers) = (known.writers, known.readers);
-    let closed = if writers == 0 { known.file.chain().close().map_err(engine) } else { Ok(()) };
-    if writers + readers == 0 {
-        open.remove(&identity);
-    } else if writers == 0 && mode != OpenMode::Input {
-        let shared = known.file.hold.take(Holding::Shared);
-        shared.map_err(|error| at_open(&known.file.path, mode, &error))?;
+    let before = known.users.holding();
+    *known.users.of(usage) -= 1;
+    let closed = if known.users.writes() { Ok(()) } else { known.file.chain().close().map_err(engine) };
+    match known.users.holding() {
+        None => drop(open.remove(&identity)),
+        Some(holding) if Some(holding) != before => {
+            let held = known.file.hold.take(holding);
+            held.map_err(|error| at_open(&known.file.path, OpenMode::Input, &error))?;
+        }
+        Some(_) => {}
     }
     closed
 }
@@ -156,6 +224,7 @@ struct Opening<'a> {
     request: &'a OpenRequest<'a>,
     place: &'a Place,
     options: StoreOptions,
+    usage: Usage,
 }
 
 impl Opening<'_> {
@@ -205,7 +274,7 @@ impl Opening<'_> {
     /// Gives a file that this process holds alone, and that is empty, the program's layout.
     fn begin(&self, hold: Hold) -> Result<SharedFile, Failure> {
         let identity = hold.identity().map_err(|error| self.io(&error))?;
-        let chain = Chain::open_file(self.path(), &self.options).map_err(|error| self.engine(error))?;
+        let chain = open_chain(self.path(), self.request.mode, &self.options)?;
         write_layout(&chain, self.request.layout).map_err(|error| self.engine(error))?;
         Ok(SharedFile::new(self.path(), identity, self.request.layout.clone(), hold, chain))
     }
@@ -216,14 +285,17 @@ impl Opening<'_> {
         if !self.reads_only() {
             let keys = match_keys(self.request.layout, &file.layout, self.request.settings.strict_keys);
             keys.map_err(|what| clash(self.path(), &what))?;
-            if known.writers == 0 {
+            if !known.users.writes() {
                 self.open_for_more(&file)?;
             }
             if self.request.mode == OpenMode::Output {
                 self.clear(&file.chain())?;
             }
         }
-        *(if self.reads_only() { &mut known.readers } else { &mut known.writers }) += 1;
+        if self.usage == Usage::ReadingAlone && known.users.holding() != Some(Holding::Alone) {
+            self.hold_for_reading(&file.hold)?;
+        }
+        *known.users.of(self.usage) += 1;
         Ok(Attempt::Opened(file, None))
     }
 
@@ -235,15 +307,26 @@ impl Opening<'_> {
         if !file.hold.take(Holding::Alone).map_err(|error| self.io(&error))? {
             return Err(self.held());
         }
-        match Chain::open_file(self.path(), &self.options) {
+        match open_chain(self.path(), self.request.mode, &self.options) {
             Ok(chain) => {
                 file.change(chain);
                 Ok(())
             }
-            Err(error) => {
+            Err(failure) => {
                 file.hold.take(Holding::Shared).map_err(|error| self.io(&error))?;
-                Err(self.engine(error))
+                Err(failure)
             }
+        }
+    }
+
+    /// Holds a file for reading. One that may not be written to cannot be held alone.
+    fn hold_for_reading(&self, hold: &Hold) -> Result<(), Failure> {
+        let alone = self.usage == Usage::ReadingAlone && hold.writable();
+        let holding = if alone { Holding::Alone } else { Holding::Shared };
+        match hold.take(holding) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(self.held()),
+            Err(error) => Err(self.io(&error)),
         }
     }
 
@@ -263,8 +346,9 @@ impl Opening<'_> {
         if !self.reads_only() && !hold.writable() {
             return Err(self.io(&io::ErrorKind::PermissionDenied.into()));
         }
-        let holding = if self.reads_only() { Holding::Shared } else { Holding::Alone };
-        if !hold.take(holding).map_err(io)? {
+        if self.reads_only() {
+            self.hold_for_reading(&hold)?;
+        } else if !hold.take(Holding::Alone).map_err(io)? {
             return Err(self.held());
         }
         let same = hold.identity().map_err(io)? == identity;
@@ -278,22 +362,11 @@ impl Opening<'_> {
         if len == 0 {
             return self.open_empty(open, hold);
         }
-        let beginning = hold.beginning(BEGINNING).map_err(io)?;
-        if let Some(what) = foreign(&beginning) {
-            let path = self.path().display();
-            let what = format!(
-                "{path} is {what}, not a file of ImmuxDB; export its records with the program that made it, and load them \
-                 with `immuxdb file load`"
-            );
-            return Err(Failure::new(Status::IoError, what));
+        let maker = hold.maker().map_err(io)?;
+        if maker != Maker::ImmuxDb {
+            return Err(is_foreign(self.path(), maker));
         }
-        let chain = if self.reads_only() {
-            Chain::open_file_read_only(self.path(), &self.options)
-        } else {
-            Chain::open_file(self.path(), &self.options)
-        };
-        let chain = chain.map_err(|error| self.engine(error))?;
-        self.check_damage(&chain)?;
+        let chain = open_chain(self.path(), self.request.mode, &self.options)?;
         match read_layout(&chain).map_err(|error| self.engine(error))? {
             Some(Ok(layout)) => {
                 let file = SharedFile::new(self.path(), identity, layout, hold, chain);
@@ -314,15 +387,6 @@ impl Opening<'_> {
         }
     }
 
-    /// Damage that is found when a file is opened: what is before it can be read, but a program would not notice that
-    /// the rest is missing.
-    fn check_damage(&self, chain: &Chain) -> Result<(), Failure> {
-        match &chain.recovery().damage {
-            Some(damage) => Err(Failure::new(Status::IoError, damage.clone())),
-            None => Ok(()),
-        }
-    }
-
     /// An empty file (`touch CUSTFILE`) has no records, and no layout before somebody opens it for more than input.
     fn open_empty(&self, open: &mut HashMap<Identity, OpenFile>, hold: Hold) -> Result<Attempt, Failure> {
         if self.reads_only() {
@@ -335,7 +399,7 @@ impl Opening<'_> {
     /// OPEN OUTPUT of a file that this process holds alone.
     fn start_anew(&self, open: &mut HashMap<Identity, OpenFile>, hold: Hold) -> Result<Attempt, Failure> {
         let path = self.path();
-        let ours = foreign(&hold.beginning(BEGINNING).map_err(|error| self.io(&error))?).is_none();
+        let ours = hold.maker().map_err(|error| self.io(&error))? == Maker::ImmuxDb;
         if self.request.settings.keep_history && ours {
             return self.empty_in_place(open, hold);
         }
@@ -347,7 +411,7 @@ impl Opening<'_> {
             Err(error) => return Err(self.engine(error)),
         };
         drop(hold);
-        let chain = Chain::open_file(path, &self.options).map_err(|error| self.engine(error))?;
+        let chain = open_chain(path, self.request.mode, &self.options)?;
         let identity = replaced.hold.identity().map_err(|error| self.io(&error))?;
         let file = SharedFile::new(path, identity, self.request.layout.clone(), replaced.hold, chain);
         Ok(self.opened(open, file, replaced.warning))
@@ -356,8 +420,7 @@ impl Opening<'_> {
     /// Removes all records by a commit, which keeps their history.
     fn empty_in_place(&self, open: &mut HashMap<Identity, OpenFile>, hold: Hold) -> Result<Attempt, Failure> {
         let identity = hold.identity().map_err(|error| self.io(&error))?;
-        let chain = Chain::open_file(self.path(), &self.options).map_err(|error| self.engine(error))?;
-        self.check_damage(&chain)?;
+        let chain = open_chain(self.path(), self.request.mode, &self.options)?;
         let layout = match read_layout(&chain).map_err(|error| self.engine(error))? {
             Some(layout) => layout.map_err(|what| clash(self.path(), &what))?,
             None => {
@@ -386,14 +449,11 @@ impl Opening<'_> {
     /// Counts the connector that is going to be.
     fn opened(&self, open: &mut HashMap<Identity, OpenFile>, file: SharedFile, warning: Option<String>) -> Attempt {
         let file = Arc::new(file);
-        let (readers, writers) = if self.reads_only() { (1, 0) } else { (0, 1) };
-        open.insert(file.identity, OpenFile { file: Arc::clone(&file), writers, readers });
+        let mut users = Users::default();
+        *users.of(self.usage) += 1;
+        open.insert(file.identity, OpenFile { file: Arc::clone(&file), users });
         Attempt::Opened(file, warning)
     }
-}
-
-fn is_denied(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
 fn clash(path: &Path, what: &str) -> Failure {

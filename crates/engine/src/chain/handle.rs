@@ -78,6 +78,12 @@ impl Chain {
         self.shared.visible()
     }
 
+    /// The newest height that is known to survive power loss.
+    #[must_use]
+    pub fn synced_height(&self) -> Height {
+        self.shared.log.durable_height()
+    }
+
     /// A grouping by its name. It comes to be with its first write.
     ///
     /// # Errors

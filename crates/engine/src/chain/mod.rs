@@ -44,6 +44,7 @@ use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
 
 pub(crate) use commit::{Condition, Step, check_name};
+pub(crate) use derive::{Changes, Old};
 pub(crate) use fallback::FallbackScan;
 pub use fill::IndexProgress;
 pub use handle::{Chain, GroupingInfo};
@@ -51,7 +52,7 @@ pub(crate) use history::VersionScan;
 pub(crate) use index_scan::IndexScan;
 pub(crate) use merged::Start;
 pub use open::{RecoveryReport, TailCut};
-pub(crate) use open::{make_directory, open_for_reading, open_for_writing};
+pub(crate) use open::{index_directory, make_directory, open_for_reading, open_for_writing};
 pub(crate) use range::Range;
 pub use stats::{ChainStats, RunStats};
 pub(crate) use unit_scan::UnitScan;

@@ -70,7 +70,7 @@ pub(super) struct Derived {
 }
 
 /// `log.idx` for `log`.
-fn index_directory(log: &Path) -> PathBuf {
+pub(crate) fn index_directory(log: &Path) -> PathBuf {
     let mut name = log.file_name().unwrap_or_default().to_owned();
     name.push(".idx");
     log.with_file_name(name)

@@ -29,6 +29,7 @@ use super::windows::Windows;
 use super::{Appended, Log, LogPoint};
 use crate::error::{Error, Result};
 use crate::options::Syncing;
+use crate::planted;
 use crate::storage::{File, Storage};
 use crate::types::{Durability, Height, Position, Timestamp};
 
@@ -200,7 +201,10 @@ impl LocalLog {
 
     pub(super) fn write_slot(&self, closed: bool) -> Result<()> {
         let mut status = self.status.lock();
-        let synced = *self.synced.lock();
+        let mut synced = *self.synced.lock();
+        if planted::is(planted::Fault::StatusBeforeSync) {
+            synced = self.newest();
+        }
         status.sequence += 1;
         Status::new(status.sequence, synced, status.writer, closed)
             .write(&*self.file, self.header.log_id)
@@ -275,6 +279,9 @@ impl LocalLog {
     }
 
     fn poisoned(&self, error: io::Error) -> Error {
+        if planted::is(planted::Fault::FailedSyncForgotten) {
+            return self.io(error);
+        }
         // The first failure is the one that tells what happened.
         let _ = self.poison.set(error.to_string());
         self.io(error)
@@ -289,6 +296,12 @@ impl LocalLog {
                 Ok(())
             }
             Err(error) if is_full(&error) => {
+                if planted::is(planted::Fault::HalfWriteKept)
+                    && let Ok(len) = self.file.len()
+                {
+                    self.written.store(len, Ordering::Release);
+                    return Err(self.io(error));
+                }
                 if let Err(cut) = self.file.set_len(at) {
                     return Err(self.poisoned(cut));
                 }
@@ -362,7 +375,9 @@ impl LocalLog {
         if let Some(range) = owed.rewrite {
             self.rewrite(range.start, range.end).map_err(|error| self.poisoned(error))?;
         }
-        self.file.sync_data().map_err(|error| self.poisoned(error))?;
+        if !planted::is(planted::Fault::LogNotSynced) {
+            self.file.sync_data().map_err(|error| self.poisoned(error))?;
+        }
         if owed.name {
             self.storage.sync_dir(directory(&self.path)).map_err(|error| self.poisoned(error))?;
         }

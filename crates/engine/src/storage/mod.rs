@@ -16,11 +16,14 @@
 //! * a lock ends with the last handle that its open gave out, or with the process, however it ends.
 
 pub mod disk;
+mod unmapped;
 
 use std::io;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
+
+pub(crate) use unmapped::Unmapped;
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -31,7 +31,7 @@ use crate::failure::Failure;
 use crate::file::{SharedFile, engine};
 use crate::layout::{Key, Layout, index_name};
 use crate::request::{Access, OpenMode, OpenRequest};
-use crate::run_unit::Files;
+use crate::run_unit::{Files, Usage};
 use crate::settings::DuplicateStatus;
 use crate::status::Status;
 
@@ -76,6 +76,7 @@ pub struct Connector {
 struct Open {
     file: Arc<SharedFile>,
     files: Arc<Files>,
+    usage: Usage,
     records: Grouping,
     epoch: u64,
     /// The number in the file of each key of the program.
@@ -113,6 +114,7 @@ impl Connector {
     /// A connector to a file, whose keys have these numbers there.
     pub(crate) fn new(
         request: &OpenRequest<'_>,
+        usage: Usage,
         file: Arc<SharedFile>,
         files: Arc<Files>,
         keys: Vec<usize>,
@@ -120,7 +122,7 @@ impl Connector {
     ) -> Result<Connector, Failure> {
         let (records, epoch) = file.records().map_err(engine)?;
         let records = records.with(change::options(request.settings));
-        let open = Open { file, files, records, epoch, keys, walk: None, walking: None };
+        let open = Open { file, files, usage, records, epoch, keys, walk: None, walking: None };
         let mut connector = Connector::empty(request);
         connector.warning = warning;
         if request.mode == OpenMode::Extend {
@@ -152,7 +154,7 @@ impl Connector {
 
     fn let_go(&mut self) -> Result<(), Failure> {
         match self.open.take() {
-            Some(open) => open.files.close(&open.file, self.mode),
+            Some(open) => open.files.close(&open.file, open.usage),
             None => Ok(()),
         }
     }

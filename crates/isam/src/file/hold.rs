@@ -12,6 +12,7 @@ use libimmuxdb::storage::disk::Disk;
 use libimmuxdb::storage::{File, OpenMode as FileMode, Storage};
 
 use super::place::Identity;
+use crate::maker::{BEGINNING, Maker};
 
 /// The byte: next to the one on which the engine keeps its writer's lock.
 const BYTE: u64 = (1 << 62) + 1;
@@ -63,12 +64,11 @@ impl Hold {
         self.file.identity()
     }
 
-    /// The first bytes of the file, at most `most`.
-    pub(crate) fn beginning(&self, most: usize) -> io::Result<Vec<u8>> {
-        let mut bytes = vec![0; most];
+    /// Who made the file.
+    pub(crate) fn maker(&self) -> io::Result<Maker> {
+        let mut bytes = [0; BEGINNING];
         let read = self.file.read_at(&mut bytes, 0)?;
-        bytes.truncate(read);
-        Ok(bytes)
+        Ok(Maker::of_bytes(&bytes[..read]))
     }
 }
 

@@ -5,13 +5,11 @@
 //! | `place` | where a path leads, and what is there |
 //! | `storage` | the disk, as a shop expects it: nothing mapped that somebody may shorten, owners and modes kept |
 //! | `hold` | the lock between programs |
-//! | `foreign` | files of other makers |
 //! | `create`, `replace` | a new file; OPEN OUTPUT of one that is there |
 //! | `shared` | the open file, which connectors share |
 //! | `trouble` | from the engine's errors to file status |
 
 mod create;
-mod foreign;
 mod hold;
 mod place;
 mod replace;
@@ -20,12 +18,11 @@ mod storage;
 mod trouble;
 
 pub(crate) use create::{read_layout, write_layout};
-pub(crate) use foreign::foreign;
-pub(crate) use hold::{Hold, Holding};
+pub(crate) use hold::{Hold, Holding, is_denied};
 pub(crate) use place::{Identity, Place, There};
-pub(crate) use replace::replace;
+pub(crate) use replace::{remove_index, replace};
 pub(crate) use shared::SharedFile;
-pub(crate) use storage::options;
+pub(crate) use storage::{FILE_OPTIONS, open_chain, options};
 pub(crate) use trouble::{at_open, engine, engine_at_open};
 
 /// The grouping of the records.

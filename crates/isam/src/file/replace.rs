@@ -80,7 +80,7 @@ fn inherit(new: &Path, old: &Path) -> io::Result<Option<String>> {
 }
 
 /// Removes what was derived from a file that is gone. What stays behind does not fit the new file and is ignored.
-fn remove_index(path: &Path) {
+pub(crate) fn remove_index(path: &Path) {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".idx");
     let directory = path.with_file_name(name);

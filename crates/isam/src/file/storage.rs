@@ -9,26 +9,46 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use libimmuxdb::environment::System;
 use libimmuxdb::storage::disk::Disk;
-use libimmuxdb::storage::{File, Mapping, OpenMode, Storage};
-use libimmuxdb::{Durability, StoreOptions, Syncing};
+use libimmuxdb::storage::{File, Mapping, OpenMode as FileMode, Storage};
+use libimmuxdb::{Chain, Durability, StoreOptions, Syncing};
 
+use super::trouble::engine_at_open;
+use crate::failure::Failure;
+use crate::request::OpenMode;
 use crate::settings::{DuplicateStatus, Settings};
+use crate::status::Status;
+
+/// For those who open a file without a program's settings.
+pub(crate) static FILE_OPTIONS: LazyLock<StoreOptions> = LazyLock::new(|| options(&Settings::default()));
+
+/// Opens the engine of a file that is there.
+pub(crate) fn open_chain(path: &Path, mode: OpenMode, options: &StoreOptions) -> Result<Arc<Chain>, Failure> {
+    let chain = match mode {
+        OpenMode::Input => Chain::open_file_read_only(path, options),
+        OpenMode::Output | OpenMode::InputOutput | OpenMode::Extend => Chain::open_file(path, options),
+    };
+    let chain = chain.map_err(|error| engine_at_open(path, mode, error))?;
+    // What is before the damage can be read, but a program would not notice that the rest is missing.
+    match &chain.recovery().damage {
+        Some(damage) => Err(Failure::new(Status::IoError, damage.clone())),
+        None => Ok(chain),
+    }
+}
 
 /// How the engine is to open a file.
 pub(crate) fn options(settings: &Settings) -> StoreOptions {
-    static ENVIRONMENT: std::sync::OnceLock<Arc<System>> = std::sync::OnceLock::new();
-    let environment = ENVIRONMENT.get_or_init(|| Arc::new(System::new()));
+    static ENVIRONMENT: LazyLock<Arc<System>> = LazyLock::new(|| Arc::new(System::new()));
     StoreOptions {
         memory_limit: settings.memory_limit,
         durability: if settings.sync { Durability::Sync } else { Durability::Process },
         expect_duplicate_reports: settings.duplicate_status != DuplicateStatus::None,
         syncing: Syncing::OnDemand,
         storage: Arc::new(ShopDisk),
-        environment: Arc::<System>::clone(environment),
+        environment: Arc::<System>::clone(&ENVIRONMENT),
         ..StoreOptions::default()
     }
 }
@@ -55,9 +75,9 @@ fn resemble(path: &Path, model: &Path, more: impl Fn(u32) -> u32) -> io::Result<
 }
 
 impl Storage for ShopDisk {
-    fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn File>> {
+    fn open(&self, path: &Path, mode: FileMode) -> io::Result<Arc<dyn File>> {
         let file = Disk.open(path, mode)?;
-        if mode == OpenMode::CreateNew
+        if mode == FileMode::CreateNew
             && let Some(model) = path.parent().and_then(file_of)
         {
             resemble(path, &model, |mode| mode)?;

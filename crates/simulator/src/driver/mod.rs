@@ -32,6 +32,7 @@ mod reads;
 mod session;
 mod tampering;
 mod translate;
+mod verifying;
 mod vocabulary;
 mod writes;
 
@@ -159,6 +160,7 @@ impl Driver {
         }
         self.open(None)?;
         self.check_everything()?;
+        self.verify()?;
         self.close()
     }
 
@@ -169,6 +171,7 @@ impl Driver {
         self.say(|| format!("== life {}: {life:?}", self.lives));
         self.open(life.opening)?;
         self.check_everything()?;
+        self.verify()?;
         match life.misfortune {
             Misfortune::None => {}
             Misfortune::Fault(fault) => self.disk.plan(fault),
