@@ -39,6 +39,7 @@
 //! | transaction | [`Transaction`] | several operations at one height |
 //! | scan | [`Scan`], [`Units`] | units in order, by unit key or index |
 
+pub mod backup;
 mod chain;
 mod delta;
 pub mod environment;
