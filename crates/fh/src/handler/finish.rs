@@ -71,11 +71,11 @@ extern "C" fn at_exit() {
         let Some(mut table) = TABLE.try_lock_for(std::time::Duration::from_secs(5)) else { return };
         for open in table.take_all() {
             if let Err(failure) = open.connector.close() {
-                message::tell(&failure.to_string());
+                message::tell_failure(&failure);
             }
         }
         if let Err(failure) = RunUnit::global().close_all() {
-            message::tell(&failure.to_string());
+            message::tell_failure(&failure);
         }
     });
 }

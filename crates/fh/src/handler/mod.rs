@@ -2,7 +2,6 @@
 
 mod finish;
 mod open;
-pub mod removal;
 pub mod statement;
 pub mod table;
 
@@ -10,15 +9,15 @@ use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use immuxdb_isam::{Failure, Read, Status};
+use immuxdb_isam::{Failure, Maker, Read, Status};
 
 use crate::fcd::{CLOSED, Fcd, INDEXED, MAX_RECORD};
 use crate::libcob::file::{CobFile, Field};
-use crate::libcob::libcob;
+use crate::libcob::{Family, libcob};
 use crate::message;
 use crate::operation::Operation;
 use crate::trace::trace;
-use table::{OpenFile, TABLE};
+use table::{OpenFile, Standing, TABLE};
 
 pub use open::path;
 
@@ -63,9 +62,7 @@ unsafe fn handle(code: [u8; 2], fcd: Fcd) {
     let status = match outcome {
         Ok(status) => status,
         Err(failure) => {
-            if let Some(text) = failure.message.as_ref().filter(|_| !is_expected(failure.status)) {
-                message::tell(&format!("{text} (status {})", failure.status));
-            }
+            message::tell_failure(&failure);
             failure.status
         }
     };
@@ -112,11 +109,6 @@ unsafe fn perform(operation: Option<Operation>, code: [u8; 2], fcd: Fcd) -> Resu
         // SAFETY: promised by the caller.
         _ => unsafe { on_open_file(operation, fcd) },
     }
-}
-
-/// Whether programs expect this status in their normal course, so that no message is due.
-fn is_expected(status: Status) -> bool {
-    matches!(status, Status::FileMissing) || matches!(status.code()[0], b'0' | b'1' | b'2')
 }
 
 /// CLOSE.
@@ -232,6 +224,17 @@ fn number(field: Field) -> Option<usize> {
 pub fn assigned_name<'a>(file: CobFile) -> Option<&'a [u8]> {
     // SAFETY: the field is the program's, and looked at within a statement on the file.
     file.assign().map(|field| &*unsafe { field.bytes() })
+}
+
+/// Whether an indexed file of the program is ours, or is to be, by what is at its path: programs of one process may be
+/// compiled with and without the handler, and 3.x has indexed files of its own.
+pub fn is_ours(file: CobFile) -> bool {
+    let known = TABLE.lock().standing_of(file) != Standing::Unknown;
+    if known || libcob().family == Some(Family::Four) {
+        return true;
+    }
+    let Some(path) = assigned_name(file).map(path) else { return true };
+    Maker::of(&path).map_or(true, |maker| matches!(maker, Maker::ImmuxDb | Maker::Empty))
 }
 
 /// A name in ASSIGN, for people.

@@ -1,6 +1,6 @@
 //! OPEN.
 
-use immuxdb_isam::{Failure, Layout, OpenMode, OpenRequest, RunUnit, Settings, Status};
+use immuxdb_isam::{Failure, Layout, OpenMode, OpenRequest, RunUnit, Settings, Sharing, Status};
 
 use super::table::{MAX_OPEN, OpenFile, Standing, TABLE};
 use super::{assigned_name, finish, name_of, statement};
@@ -54,7 +54,7 @@ pub unsafe fn open(mode: OpenMode, fcd: Fcd) -> Result<Status, Failure> {
         layout: &layout,
         settings: &settings,
     };
-    let (connector, status) = RunUnit::global().open(&request)?;
+    let (connector, status) = RunUnit::global().open_sharing(&request, sharing(fcd))?;
     if let Some(warning) = connector.warning() {
         message::tell(warning);
     }
@@ -70,7 +70,7 @@ pub unsafe fn open(mode: OpenMode, fcd: Fcd) -> Result<Status, Failure> {
     for open in left {
         // Its program is gone without CLOSE. What was acknowledged is in the file.
         if let Err(failure) = open.connector.close() {
-            message::tell(&failure.to_string());
+            message::tell_failure(&failure);
         }
     }
     fcd.set_open_mode(open_mode_number(mode));
@@ -83,6 +83,20 @@ pub unsafe fn open(mode: OpenMode, fcd: Fcd) -> Result<Status, Failure> {
         ));
     }
     Ok(status)
+}
+
+/// What others may do with the file, by LOCK MODE EXCLUSIVE, and by OPEN's SHARING and WITH LOCK where OPEN was interposed.
+fn sharing(fcd: Fcd) -> Sharing {
+    const EXCLUSIVE: u8 = 1;
+    const NO_OTHER: i32 = 4;
+    const LOCK: i32 = 16;
+    let alone = match libcob().family {
+        Some(Family::Four) => NO_OTHER | LOCK,
+        Some(Family::Three) => LOCK,
+        None => 0,
+    };
+    let by_statement = statement::sharing().is_some_and(|sharing| sharing & alone != 0);
+    if by_statement || fcd.lock_mode() == EXCLUSIVE { Sharing::NoOther } else { Sharing::ByMode }
 }
 
 /// The name in ASSIGN: the program's own field, where OPEN was interposed. The FCD may have the name of an earlier OPEN.

@@ -44,7 +44,7 @@ pub struct OpenFile {
 /// What a slot holds.
 enum State {
     Free,
-    Open(OpenFile),
+    Open(Box<OpenFile>),
     /// Closed: libcob may still think that it is open.
     Closed {
         with_lock: bool,
@@ -133,7 +133,7 @@ impl Table {
         }
         let mark = self.next_mark;
         self.next_mark = self.next_mark.checked_add(1).unwrap_or(1);
-        let slot = Slot { mark, fcd: fcd.address(), file, state: State::Open(open) };
+        let slot = Slot { mark, fcd: fcd.address(), file, state: State::Open(Box::new(open)) };
         let index = match self.slots.iter().position(|slot| matches!(slot.state, State::Free)) {
             Some(index) => {
                 self.slots[index] = slot;
@@ -155,16 +155,11 @@ impl Table {
         self.slots[index].leave(State::Closed { with_lock })
     }
 
-    /// Takes the open file of a `cob_file` out, for CLOSE, as [`Table::close`]. Gives the FCD's address with it.
+    /// Takes the open file of a `cob_file` out, for CANCEL. The table still remembers that it was there: an EXTERNAL
+    /// file lives on, and the next module that is cancelled closes it again.
     pub fn close_file(&mut self, file: CobFile) -> Option<OpenFile> {
         let index = self.index_of_file(file)?;
         self.slots[index].leave(State::Closed { with_lock: false })
-    }
-
-    /// Forgets a `cob_file`, which is about to be freed. Gives its file if that is open.
-    pub fn forget(&mut self, file: CobFile) -> Option<OpenFile> {
-        let index = self.index_of_file(file)?;
-        self.slots[index].free()
     }
 
     /// Takes all open files out.
@@ -191,7 +186,7 @@ impl Slot {
         match std::mem::replace(&mut self.state, then) {
             State::Open(open) => {
                 OPEN.fetch_sub(1, Ordering::Relaxed);
-                Some(open)
+                Some(*open)
             }
             State::Free | State::Closed { .. } => None,
         }

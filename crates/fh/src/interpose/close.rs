@@ -9,9 +9,6 @@ use crate::handler::table::{Standing, TABLE};
 use crate::libcob::file::{CobFile, Field};
 use crate::message;
 
-/// `remat` for CANCEL, which frees the file afterwards.
-const CANCEL: c_int = 1;
-
 /// What a cancelled module calls for each of its files, and libcob at its own end for those that it takes as open. For
 /// files of ours there is nothing that libcob could close.
 ///
@@ -25,7 +22,7 @@ pub unsafe extern "C" fn cob_close(file: *mut c_void, status: *mut c_void, optio
     if let Some(ours) = unsafe { indexed(file) } {
         let standing = TABLE.lock().standing_of(ours);
         if standing != Standing::Unknown {
-            let status_of_close = close(ours, remat == CANCEL);
+            let status_of_close = close(ours);
             if standing == Standing::Open {
                 // SAFETY: the status field is null or the program's.
                 unsafe { save_status(ours, status, status_of_close) };
@@ -39,14 +36,11 @@ pub unsafe extern "C" fn cob_close(file: *mut c_void, status: *mut c_void, optio
     }
 }
 
-fn close(file: CobFile, cancel: bool) -> Status {
-    let open = {
-        let mut table = TABLE.lock();
-        if cancel { table.forget(file) } else { table.close_file(file) }
-    };
+fn close(file: CobFile) -> Status {
+    let open = TABLE.lock().close_file(file);
     let Some(open) = open else { return Status::Ok };
     open.connector.close().unwrap_or_else(|failure| {
-        message::tell(&failure.to_string());
+        message::tell_failure(&failure);
         failure.status
     })
 }

@@ -2,14 +2,13 @@
 
 use std::ffi::c_void;
 
-use immuxdb_isam::{Failure, Status};
+use immuxdb_isam::{Failure, RunUnit, Status};
 
 use super::close::save_status;
 use super::{indexed, next};
 use crate::handler::table::{Standing, TABLE};
-use crate::handler::{assigned_name, path, removal};
+use crate::handler::{assigned_name, is_ours, path};
 use crate::libcob::file::CobFile;
-use crate::libcob::{Family, libcob};
 use crate::message;
 
 /// DELETE FILE. The third argument is there in some versions only.
@@ -25,9 +24,7 @@ pub unsafe extern "C" fn cob_delete_file(file: *mut c_void, status: *mut c_void,
         && let Some(outcome) = delete(ours)
     {
         let outcome = outcome.unwrap_or_else(|failure| {
-            if failure.message.is_some() {
-                message::tell(&failure.to_string());
-            }
+            message::tell_failure(&failure);
             failure.status
         });
         // SAFETY: the status field is null or the program's.
@@ -42,15 +39,15 @@ pub unsafe extern "C" fn cob_delete_file(file: *mut c_void, status: *mut c_void,
 
 /// Removes the file; `None` if it is not one of ours but one that libcob itself can remove.
 fn delete(file: CobFile) -> Option<Result<Status, Failure>> {
-    let standing = TABLE.lock().standing_of(file);
-    if standing == Standing::Open {
+    if TABLE.lock().standing_of(file) == Standing::Open {
         return Some(Err(Status::AlreadyOpen.into()));
+    }
+    if !is_ours(file) {
+        return None;
     }
     let path = path(assigned_name(file)?);
     if path.as_os_str().is_empty() {
         return Some(Err(Status::BadName.into()));
     }
-    // gnucobol4 has no indexed files but ours. 3.x has Berkeley DB's, of programs that were compiled without the handler.
-    let ours = standing != Standing::Unknown || libcob().family == Some(Family::Four) || removal::is_ours(&path);
-    ours.then(|| removal::remove(&path))
+    Some(RunUnit::global().remove(&path))
 }

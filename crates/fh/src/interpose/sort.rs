@@ -12,10 +12,9 @@ use std::ffi::{c_int, c_void};
 
 use super::statements::cob_extfh_open;
 use super::{indexed, next};
-use crate::handler::table::{Standing, TABLE};
-use crate::handler::{assigned_name, immuxfh, path, removal};
+use crate::handler::{immuxfh, is_ours};
 use crate::libcob::file::{CobFile, Field};
-use crate::libcob::{Family, Handler, libcob};
+use crate::libcob::{Handler, libcob};
 use crate::message;
 
 const INPUT: c_int = 1;
@@ -117,15 +116,6 @@ unsafe extern "C" fn giving(
     std::ptr::null_mut()
 }
 
-/// Whether an indexed file is to be ours: not one of Berkeley DB that a program without the handler sorts.
-fn is_ours(file: CobFile) -> bool {
-    if libcob().family == Some(Family::Four) || TABLE.lock().standing_of(file) != Standing::Unknown {
-        return true;
-    }
-    let Some(path) = assigned_name(file).map(path) else { return true };
-    !path.exists() || removal::is_ours(&path)
-}
-
 /// What the loops call in libcob, and the sort that they are about.
 struct Functions {
     sort: CobFile,
@@ -180,7 +170,9 @@ unsafe fn using(functions: &Functions, file: CobFile) {
             if !succeeded(file) {
                 break;
             }
-            if let (Some(from), Some(to)) = (file.record(), functions.sort.record()) {
+            if let Some(from) = file.record()
+                && let Some(to) = functions.sort.record_of_len(from.size)
+            {
                 copy(from, to);
             }
             (functions.release)(functions.sort.as_ptr());
@@ -213,7 +205,8 @@ unsafe fn give(functions: &Functions, files: &[CobFile]) {
                 break;
             }
             for file in &open {
-                let (Some(from), Some(to)) = (functions.sort.record(), file.record()) else { continue };
+                let Some(from) = functions.sort.record() else { continue };
+                let Some(to) = file.record_of_len(from.size) else { continue };
                 copy(from, to);
                 (functions.write)(immuxfh, file.as_ptr(), to.at, 0, none, 0);
                 if !succeeded(*file) {

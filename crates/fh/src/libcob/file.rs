@@ -11,6 +11,7 @@
 //! | record, a field | 24 | 32 |
 //! | DEPENDING ON, a field | 32 | 40 |
 //! | keys | 40 | 48 |
+//! | shortest and longest record | 80, 88, u64 | 88, 92, u32 |
 //! | number of keys | 96 | 96, u32 |
 //! | organization | 108 | 1 |
 //! | lock mode | 110 | 144 |
@@ -34,6 +35,8 @@ struct Offsets {
     record: usize,
     depending: usize,
     keys: usize,
+    min_len: usize,
+    max_len: usize,
     key_count: usize,
     organization: usize,
     lock_mode: usize,
@@ -49,6 +52,8 @@ const THREE: Offsets = Offsets {
     record: 24,
     depending: 32,
     keys: 40,
+    min_len: 80,
+    max_len: 88,
     key_count: 96,
     organization: 108,
     lock_mode: 110,
@@ -64,6 +69,8 @@ const FOUR: Offsets = Offsets {
     record: 32,
     depending: 40,
     keys: 48,
+    min_len: 88,
+    max_len: 92,
     key_count: 96,
     organization: 1,
     lock_mode: 144,
@@ -201,6 +208,24 @@ impl CobFile {
         self.field(self.offsets.depending)
     }
 
+    /// Of a 32-bit number, or of the low half of a 64-bit one.
+    fn number(self, offset: usize) -> usize {
+        // SAFETY: the offset is that of a number in a `cob_file`, by the table above.
+        unsafe { self.at.add(offset).cast::<u32>().read() as usize }
+    }
+
+    /// Gives the record area the length of the next record: `len`, or what the file permits that is nearest to it. The
+    /// area with that length.
+    #[must_use]
+    pub fn record_of_len(self, len: usize) -> Option<Field> {
+        let field = self.record()?;
+        let (min, max) = (self.number(self.offsets.min_len), self.number(self.offsets.max_len));
+        let size = len.max(min).min(max);
+        // SAFETY: a field begins with its size; the area has room for the longest record.
+        unsafe { field.at.cast::<usize>().write(size) };
+        Some(Field { size, ..field })
+    }
+
     fn status_place(self) -> *mut u8 {
         if self.offsets.status_in_place {
             self.at.wrapping_add(self.offsets.status)
@@ -231,8 +256,7 @@ impl CobFile {
 
     fn keys(self) -> impl Iterator<Item = (usize, Field)> {
         let keys = self.pointer(self.offsets.keys).cast::<u8>();
-        // SAFETY: the number of keys is a 32-bit number, or the low half of a 64-bit one.
-        let count = unsafe { self.at.add(self.offsets.key_count).cast::<u32>().read() } as usize;
+        let count = self.number(self.offsets.key_count);
         let count = if keys.is_null() { 0 } else { count.min(MAX_KEYS) };
         (0..count).filter_map(move |number| {
             // SAFETY: the program's array has `count` keys, each with a pointer to a field.

@@ -5,6 +5,12 @@ use super::support::compiler::{Compiler, Files};
 use super::support::program::run;
 use super::support::transcript::{expect, expect_berkeley};
 
+/// A main program with the module that it calls.
+#[test]
+fn modules() {
+    check(&["modules", "modules_sub"]);
+}
+
 /// Runs a program wherever it can run, and compares what it prints.
 fn check(sources: &[&str]) {
     let name = sources[0];
@@ -33,4 +39,4 @@ macro_rules! transcripts {
     };
 }
 
-transcripts!(access, at_end, declaratives, duplicates, split, start, status, variable,);
+transcripts!(access, at_end, declaratives, delete_file, duplicates, files, sort, split, start, status, variable);

@@ -2,4 +2,5 @@
 
 pub mod compiler;
 pub mod program;
+pub mod session;
 pub mod transcript;
