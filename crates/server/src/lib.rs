@@ -15,6 +15,7 @@ pub mod command_line;
 mod commands;
 pub mod configuration;
 pub mod failure;
+pub mod file;
 mod index_value;
 pub mod load;
 mod moment;
