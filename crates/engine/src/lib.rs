@@ -45,11 +45,17 @@ mod delta;
 pub mod environment;
 mod error;
 mod grouping;
+mod hashes;
 pub mod index;
 pub mod limits;
 mod log;
 mod options;
+#[cfg(feature = "planted")]
+pub mod planted;
+#[cfg(not(feature = "planted"))]
+mod planted;
 mod prefetch;
+pub mod repair;
 mod run;
 mod scan;
 mod snapshot;
@@ -66,7 +72,8 @@ mod walk;
 pub use chain::{Chain, ChainStats, GroupingInfo, IndexProgress, RecoveryReport, RunStats, TailCut};
 pub use error::{Error, Result};
 pub use grouping::{Grouping, IndexInfo};
-pub use options::{Background, StoreOptions, Syncing};
+pub use immuxdb_proof as proof;
+pub use options::{Background, Hashing, StoreOptions, Syncing};
 pub use scan::{Cursor, Scan};
 pub use snapshot::Snapshot;
 pub use store::Store;

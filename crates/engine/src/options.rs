@@ -16,6 +16,17 @@ pub enum Background {
     Manual,
 }
 
+/// When the hashes for proofs are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hashing {
+    /// When a root or a proof is asked for: the log is read from the newest hashes on that an earlier writer has left.
+    #[default]
+    OnDemand,
+    /// A thread of each chain that is open for writing follows the log, and leaves the hashes beside the runs. With
+    /// [`Background::Manual`] that is a piece of background work like others.
+    Background,
+}
+
 /// When opening and closing a chain sync what they write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Syncing {
@@ -48,6 +59,8 @@ pub struct StoreOptions {
     pub environment: Arc<dyn Environment>,
     /// Who does the work in the background.
     pub background: Background,
+    /// When the hashes for proofs are made. Default: [`Hashing::OnDemand`].
+    pub hashing: Hashing,
 }
 
 /// Below this a delta holds next to nothing.
@@ -66,6 +79,7 @@ impl Default for StoreOptions {
             storage: Disk::shared(),
             environment: Arc::new(System::new()),
             background: Background::default(),
+            hashing: Hashing::default(),
         }
     }
 }
@@ -82,6 +96,13 @@ impl StoreOptions {
     #[must_use]
     pub fn memory_limit(mut self, bytes: usize) -> StoreOptions {
         self.memory_limit = bytes;
+        self
+    }
+
+    /// With hashes made then.
+    #[must_use]
+    pub fn hashing(mut self, when: Hashing) -> StoreOptions {
+        self.hashing = when;
         self
     }
 

@@ -114,6 +114,14 @@ impl Transaction {
         self.change(grouping, key, None, Condition::Present)
     }
 
+    /// As [`Grouping::compare_and_delete`].
+    ///
+    /// # Errors
+    /// [`Error::HeightMismatch`] when this transaction changed the unit; [`Error::TooLarge`].
+    pub fn compare_and_delete(&mut self, grouping: &Grouping, key: &[u8], expected: Height) -> Result<()> {
+        self.change(grouping, key, None, Condition::At(expected))
+    }
+
     /// As [`Grouping::clear`]; operations of this transaction on the grouping so far are forgotten.
     pub fn clear(&mut self, grouping: &Grouping) {
         let name = grouping.name();

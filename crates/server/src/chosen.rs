@@ -1,10 +1,12 @@
 //! Which chains a command works on that can work on all of a store.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use libimmuxdb::Store;
 
 use crate::configuration::{Origin, Resolved};
 use crate::failure::{Failure, Result, nearest};
-use crate::opened::Opened;
+use crate::opened::{Opened, options};
 
 /// A chain, by name, and its log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +23,17 @@ pub struct ChosenChain {
 /// There is no such store or chain, or the store has none.
 pub fn chains(resolved: &Resolved) -> Result<Vec<ChosenChain>> {
     let configuration = &resolved.configuration;
-    let root = &configuration.data_root;
-    let names = Opened::store_to_read(configuration)?.chains()?;
+    Opened::store_to_read(configuration)?;
+    chains_of(&configuration.data_root, resolved)
+}
+
+/// The same, of a store at another place.
+///
+/// # Errors
+/// As [`chains`].
+pub fn chains_of(root: &Path, resolved: &Resolved) -> Result<Vec<ChosenChain>> {
+    let configuration = &resolved.configuration;
+    let names = Store::open_read_only(root, options(configuration))?.chains()?;
     let chosen = match resolved.origin("chain") {
         Origin::Default => names,
         _ if names.contains(&configuration.chain) => vec![configuration.chain.clone()],

@@ -105,7 +105,9 @@ fn report_recovery(chain: &Chain) {
     }
 }
 
-pub(crate) fn options(configuration: &ImmuxDBConfiguration) -> StoreOptions {
+/// How the settings want stores to be opened.
+#[must_use]
+pub fn options(configuration: &ImmuxDBConfiguration) -> StoreOptions {
     StoreOptions::default().memory_limit(configuration.memory_limit).durability(configuration.durability)
 }
 

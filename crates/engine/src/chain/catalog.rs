@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::index::{IndexDefinition, KeyExtractor};
+use crate::planted;
 use crate::types::{GroupingId, Height, IndexId};
 use crate::varint;
 
@@ -188,6 +189,9 @@ impl Catalog {
             indexes.retain(|index| index.since <= height);
             for index in &mut indexes {
                 index.dropped = index.dropped.filter(|dropped| *dropped <= height);
+                if planted::is(planted::Fault::DropForgotten) {
+                    index.dropped = None;
+                }
                 index.filled = index.since == grouping.created;
                 catalog.next_index = catalog.next_index.max(index.id.0);
             }

@@ -31,6 +31,7 @@ use crate::error::{Error, Result};
 use crate::index::{IndexDefinition, KeySet, validate_json};
 use crate::limits;
 use crate::log::{Appended, CommitMeta, FrameBuilder, Log, LogPoint, Previous};
+use crate::planted;
 use crate::types::{Birth, Durability, GroupingId, Height, IndexId, Position, VersionKind};
 use crate::unit::{Committed, Content, WriteOptions};
 
@@ -117,6 +118,15 @@ impl Shared {
             self.wait_until_synced(committed.height)?;
         }
         Ok(committed)
+    }
+
+    /// Commits nothing, so that a height is taken: for one whose commit is lost.
+    pub(crate) fn commit_nothing(self: &Arc<Self>, actor: &str) -> Result<Height> {
+        self.background.check_room()?;
+        let mut writer = self.writer.lock();
+        let (committed, _) =
+            self.commit_prepared(&mut writer, &[], &mut [], Some(actor), Durability::Buffered, false)?;
+        Ok(committed.height)
     }
 
     fn level_of(&self, options: WriteOptions) -> Durability {
@@ -215,6 +225,9 @@ impl Shared {
             duplicates |=
                 self.check_new_keys(prepared, height_before(height), &view, &mut pending, report_duplicates)?;
         }
+        if planted::is(planted::Fault::PublishedBeforeAppend) {
+            self.publish(height);
+        }
         let before = self.log.newest().offset;
         let end = match self.log.append(&mut writer.builder)? {
             Appended::At(end) => end,
@@ -224,7 +237,11 @@ impl Shared {
         };
         writer.height = height;
         self.dead.apply(height);
-        for (step, prepared) in steps.iter().zip(prepared.iter()) {
+        let mut applied = steps.len();
+        if planted::is(planted::Fault::HalfBatchApplied) {
+            applied = steps.len().div_ceil(2);
+        }
+        for (step, prepared) in steps[..applied].iter().zip(prepared.iter()) {
             self.apply(step, prepared, end, &view.active, &writer.builder)?;
         }
         view.active.finish_commit(Mark { height, end: end.offset, time: end.time });
@@ -234,6 +251,7 @@ impl Shared {
         if self.is_full(&view.active) {
             self.freeze(end);
         }
+        self.background.wake_hasher();
         Ok((Committed { height, duplicates, created: pending.created }, (end.offset - before) as usize))
     }
 
@@ -451,6 +469,7 @@ impl Shared {
                 match known.has_entry(grouping, index, (key, hash), before)? {
                     Some(false) => {}
                     Some(true) if pending.kills.is_empty() => found(index)?,
+                    _ if planted::is(planted::Fault::UniqueNotChecked) => {}
                     _ => unsure.push((index, key)),
                 }
             }
@@ -716,6 +735,7 @@ fn check_condition(condition: Condition, previous: Option<&VersionFound>) -> Res
         (Condition::Absent, Some(version)) => Err(Error::UnitExists { height: version.birth.height }),
         (Condition::Present, None) => Err(Error::UnitMissing),
         (Condition::At(expected), Some(version)) if version.birth.height == expected => Ok(()),
+        (Condition::At(_), Some(_)) if planted::is(planted::Fault::ConditionIgnored) => Ok(()),
         (Condition::At(expected), previous) => {
             Err(Error::HeightMismatch { expected, actual: previous.map(|version| version.birth.height) })
         }

@@ -11,6 +11,7 @@
 
 use super::view::hash_of;
 use crate::index::KeySet;
+use crate::planted;
 use crate::types::{Birth, IndexId};
 
 /// What a new version changes. Keys stand in the key sets that it was derived from.
@@ -107,6 +108,12 @@ impl Changes {
                 in_new.start += 1;
             }
             if !in_new.is_empty() && new.get(in_new.start).1 == old_key {
+                if planted::is(planted::Fault::BirthsOutOfOrder) {
+                    self.kills.push((index, at, old_birth));
+                    self.live(index, new, in_new.start);
+                    in_new.start += 1;
+                    continue;
+                }
                 self.births.push((index, old_birth));
                 kept = true;
                 in_new.start += 1;

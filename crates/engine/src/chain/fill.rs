@@ -23,6 +23,7 @@ use crate::delta::Delta;
 use crate::error::{Error, Result};
 use crate::index::{IndexDefinition, KeyExtractor, KeySet};
 use crate::log::{Log, LogPoint};
+use crate::planted;
 use crate::run::{RunMeta, SectionId};
 use crate::types::{Birth, Height, Position};
 use crate::unit::WriteOptions;
@@ -179,7 +180,11 @@ impl Shared {
         progress: &mut dyn FnMut(IndexProgress),
     ) -> Result<Vec<NumberedRun>> {
         let extractor = KeyExtractor::new(&[(index.id, index.definition.clone())])?;
-        let mut units = UnitScan::new(self, Arc::clone(grouping), index.since, Range::all())?;
+        let mut at = index.since;
+        if planted::is(planted::Fault::FillMissesRewrites) {
+            at = self.view().active.start().min(index.since);
+        }
+        let mut units = UnitScan::new(self, Arc::clone(grouping), at, Range::all())?;
         let mut keys = KeySet::new();
         let mut portion = Portion::default();
         let mut written = Vec::new();

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering as Atomic;
 
+use immuxdb_proof::{ExtensionProof, Root, UnitProof};
+
 use super::open::{RecoveryReport, open_for_reading, open_for_writing};
 use super::stats::ChainStats;
 use super::{Access, Shared};
@@ -74,6 +76,12 @@ impl Chain {
     #[must_use]
     pub fn height(&self) -> Height {
         self.shared.visible()
+    }
+
+    /// The newest height that is known to survive power loss.
+    #[must_use]
+    pub fn synced_height(&self) -> Height {
+        self.shared.log.durable_height()
     }
 
     /// A grouping by its name. It comes to be with its first write.
@@ -178,6 +186,36 @@ impl Chain {
     /// [`Error::NoSpace`], [`Error::Io`].
     pub fn run_background_step(&self) -> Result<bool> {
         self.shared.background_step()
+    }
+
+    /// The root hash of the chain's history up to a height: what to keep elsewhere, to notice one day that somebody has
+    /// rewritten it.
+    ///
+    /// # Errors
+    /// [`Error::HeightUnknown`]; [`Error::Damaged`], [`Error::Io`].
+    pub fn root(&self, height: Height) -> Result<Root> {
+        self.refresh()?;
+        self.shared.root(height)
+    }
+
+    /// The proof of what a unit was given by its newest version at or below `height`, which may be a deletion. It is
+    /// checked against [`Chain::root`] of that height.
+    ///
+    /// # Errors
+    /// [`Error::GroupingMissing`], [`Error::UnitMissing`]: there was none then. [`Error::HeightUnknown`];
+    /// [`Error::Damaged`], [`Error::Io`].
+    pub fn prove(&self, grouping: &str, key: &[u8], height: Height) -> Result<UnitProof> {
+        self.refresh()?;
+        self.shared.prove(grouping, key, height)
+    }
+
+    /// The proof that the history up to the height `new` begins with that up to `old`.
+    ///
+    /// # Errors
+    /// [`Error::HeightUnknown`], [`Error::Invalid`] when `old` is above `new`; [`Error::Damaged`], [`Error::Io`].
+    pub fn prove_extends(&self, old: Height, new: Height) -> Result<ExtensionProof> {
+        self.refresh()?;
+        self.shared.prove_extends(old, new)
     }
 
     /// Sizes and counts.

@@ -14,6 +14,7 @@ use super::merged::{Event, Merged, Start};
 use super::range::Range;
 use super::view::{View, hash_of};
 use crate::error::{Error, Result};
+use crate::planted;
 use crate::types::{Birth, Height, IndexId, Position};
 
 /// An entry that is alive.
@@ -197,6 +198,9 @@ impl IndexScan {
         if birth < self.floor {
             return Ok(Some(State::Dead { since: ended.min(self.floor) }));
         }
+        if planted::is(planted::Fault::EndOffByOne) && ended == self.at {
+            return Ok(Some(State::Lives));
+        }
         Ok(Some(if ended <= self.at { State::Dead { since: ended } } else { State::Lives }))
     }
 
@@ -217,7 +221,10 @@ impl IndexScan {
     /// Where the newest version at the scan's height of the entry's unit is.
     pub(crate) fn version(&self) -> Result<(Birth, Position)> {
         let hash = hash_of(&self.entry.unit_key);
-        let among = self.entry.hint.as_ref().map_or(usize::MAX, |hint| hint.age);
+        let mut among = self.entry.hint.as_ref().map_or(usize::MAX, |hint| hint.age);
+        if planted::is(planted::Fault::StaleHintTrusted) && self.entry.hint.is_some() {
+            among = 0;
+        }
         let newer = self.view.version(&self.grouping, &self.entry.unit_key, hash, self.at, among)?;
         match (newer, &self.entry.hint) {
             (Some(version), _) => Ok((version.birth, version.position)),

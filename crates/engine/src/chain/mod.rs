@@ -9,6 +9,7 @@
 //! | `catalog` | groupings and index definitions |
 //! | `open`, `replay`, `follow` | from files to a chain; keeping up with a writer in another process |
 //! | `background`, `flush`, `maintain`, `fill` | runs: writing, merging, filling an index |
+//! | `hashing`, `prove` | the hashes of commits; roots and proofs |
 
 mod arrivals;
 mod background;
@@ -21,11 +22,13 @@ mod fill;
 mod flush;
 mod follow;
 mod handle;
+mod hashing;
 mod history;
 mod index_scan;
 mod maintain;
 mod merged;
 mod open;
+mod prove;
 mod range;
 mod read;
 mod replay;
@@ -60,6 +63,7 @@ use self::background::BackgroundState;
 use self::catalog::Catalog;
 use self::commit::Writer;
 use self::dead::DeadStretches;
+use self::hashing::HashingState;
 use self::maintain::Runs;
 use self::view::View;
 use crate::log::{LocalLog, LogPoint};
@@ -100,6 +104,7 @@ pub(crate) struct Shared {
     /// Whether new deltas count the key values of all indexes, not only of unique ones.
     counts_all: AtomicBool,
     dead: DeadStretches,
+    hashing: HashingState,
     pub(crate) arrivals: Arrivals,
     background: BackgroundState,
 }

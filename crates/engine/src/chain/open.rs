@@ -19,6 +19,7 @@ use super::background::BackgroundState;
 use super::catalog::Catalog;
 use super::commit::Writer;
 use super::dead::DeadStretches;
+use super::hashing::HashingState;
 use super::maintain::{NumberedRun, Runs};
 use super::view::View;
 use super::{Access, Shared};
@@ -191,6 +192,7 @@ impl Shared {
             definitions: Mutex::new(Vec::new()),
             counts_all: AtomicBool::new(counts_all),
             dead,
+            hashing: HashingState::default(),
             arrivals: Arrivals::new(),
             background: BackgroundState::default(),
         }
@@ -261,6 +263,7 @@ impl Shared {
         self.background.stop();
         let flushed = self.flush_all();
         self.remove_damaged_runs();
+        self.save_newest_hashes();
         self.log.close()?;
         // A run that cannot be written costs the next opening a longer replay, and nothing else.
         match flushed {

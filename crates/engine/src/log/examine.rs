@@ -14,6 +14,7 @@
 //! kind finds the next frame and nothing that only looks like one. A part of the file that the device refuses to give is
 //! taken for zeroes, 4 KiB at a time, and said.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -21,12 +22,12 @@ use super::LogPoint;
 use super::fault::Fault;
 use super::frame::Frame;
 use super::head::{Envelope, FIXED_BYTES, FrameHead, MIN_HEAD_BYTES, lengths};
-use super::header::PAGE_BYTES;
-use super::local::LocalLog;
+use super::header::{LogHeader, PAGE_BYTES};
+use super::local::{Access, LocalLog};
 use super::recovery::may_begin_frame;
-use crate::error::Result;
-use crate::storage::File;
-use crate::types::Height;
+use crate::error::{Error, Result};
+use crate::storage::{File, OpenMode, Storage};
+use crate::types::{Height, Timestamp};
 
 /// Bytes that are read at a time. A longer frame makes the buffer grow to its length.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -75,6 +76,22 @@ pub(crate) struct Examiner {
 }
 
 impl LocalLog {
+    /// Opens a log whose header is damaged, for [`LocalLog::examine`]: log id and generation are known from elsewhere.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io).
+    pub fn open_without_header(
+        storage: &Arc<dyn Storage>,
+        path: &Path,
+        log_id: [u8; 16],
+        generation: u16,
+    ) -> Result<LocalLog> {
+        let file = storage.open(path, OpenMode::Read).map_err(|error| Error::io(path, error))?;
+        let header = LogHeader { generation, ..LogHeader::new(log_id, Timestamp(0)) };
+        let (path, writer) = (path.to_owned(), super::Writer::default());
+        Ok(LocalLog::with(Arc::clone(storage), path, file, header, None, Access::Read, writer))
+    }
+
     /// Reads all of the log up to the offset `limit`, or to the end of the file where that comes first, however damaged it
     /// is. Bodies up to there can be read from now on. For readers: the log is not followed any more.
     ///

@@ -92,6 +92,19 @@ impl<'a> Frame<'a> {
         None
     }
 
+    /// What the bad body of the operation at `place` says of its unit key, which need not be true; `None` when not even
+    /// its lengths make sense.
+    pub fn key_as_it_stands(&self, place: u32) -> Option<&'a [u8]> {
+        let (_, offset) = self.place_of_body(place)?;
+        let bytes = self.bytes.get((offset - self.offset) as usize..)?;
+        bytes.get(Parts::parse(bytes).ok()?.key)
+    }
+
+    /// Who made the commit.
+    pub fn actor(&self) -> Option<&'a str> {
+        self.head.actor
+    }
+
     fn check_operations(&self) -> Result<(), Fault> {
         let mut operations = self.operations();
         while let Some(operation) = operations.step(true) {
@@ -130,6 +143,11 @@ impl<'a> Frame<'a> {
     /// When the commit happened.
     pub fn time(&self) -> Timestamp {
         self.head.time
+    }
+
+    /// Who made the commit.
+    pub fn actor(&self) -> Option<&'a str> {
+        self.head.actor
     }
 
     /// Where the frame begins.
@@ -199,6 +217,7 @@ impl<'a> Operations<'a> {
                             place,
                             grouping,
                             kind,
+                            salt: parts.salt(body),
                             key: &body[parts.key],
                             content: &body[parts.content],
                             position: self.envelope.position(self.offset + at as u64),

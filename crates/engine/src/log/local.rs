@@ -29,6 +29,7 @@ use super::windows::Windows;
 use super::{Appended, Log, LogPoint};
 use crate::error::{Error, Result};
 use crate::options::Syncing;
+use crate::planted;
 use crate::storage::{File, Storage};
 use crate::types::{Durability, Height, Position, Timestamp};
 
@@ -148,6 +149,24 @@ impl LocalLog {
         Error::io(&self.path, error)
     }
 
+    /// Hands what is in memory to the operating system.
+    ///
+    /// # Errors
+    /// As [`Log::append`].
+    pub fn write_buffered(&self) -> Result<()> {
+        self.flush(&mut self.tail.lock())
+    }
+
+    /// Where the written part ends. Frames before it can be read without a write.
+    pub fn written(&self) -> u64 {
+        self.written.load(Ordering::Acquire)
+    }
+
+    /// The frames from a point up to the end of the written part.
+    pub fn written_frames(&self, from: LogPoint) -> FrameReader {
+        FrameReader::new(Arc::clone(&self.file), self.path.clone(), self.envelope, from, self.written())
+    }
+
     /// The point after the commit at `height`, whose frame ends at `offset`: a mark that was taken from this log.
     ///
     /// # Errors
@@ -182,7 +201,10 @@ impl LocalLog {
 
     pub(super) fn write_slot(&self, closed: bool) -> Result<()> {
         let mut status = self.status.lock();
-        let synced = *self.synced.lock();
+        let mut synced = *self.synced.lock();
+        if planted::is(planted::Fault::StatusBeforeSync) {
+            synced = self.newest();
+        }
         status.sequence += 1;
         Status::new(status.sequence, synced, status.writer, closed)
             .write(&*self.file, self.header.log_id)
@@ -257,6 +279,9 @@ impl LocalLog {
     }
 
     fn poisoned(&self, error: io::Error) -> Error {
+        if planted::is(planted::Fault::FailedSyncForgotten) {
+            return self.io(error);
+        }
         // The first failure is the one that tells what happened.
         let _ = self.poison.set(error.to_string());
         self.io(error)
@@ -271,6 +296,12 @@ impl LocalLog {
                 Ok(())
             }
             Err(error) if is_full(&error) => {
+                if planted::is(planted::Fault::HalfWriteKept)
+                    && let Ok(len) = self.file.len()
+                {
+                    self.written.store(len, Ordering::Release);
+                    return Err(self.io(error));
+                }
                 if let Err(cut) = self.file.set_len(at) {
                     return Err(self.poisoned(cut));
                 }
@@ -344,7 +375,9 @@ impl LocalLog {
         if let Some(range) = owed.rewrite {
             self.rewrite(range.start, range.end).map_err(|error| self.poisoned(error))?;
         }
-        self.file.sync_data().map_err(|error| self.poisoned(error))?;
+        if !planted::is(planted::Fault::LogNotSynced) {
+            self.file.sync_data().map_err(|error| self.poisoned(error))?;
+        }
         if owed.name {
             self.storage.sync_dir(directory(&self.path)).map_err(|error| self.poisoned(error))?;
         }
@@ -497,12 +530,6 @@ impl Log for LocalLog {
 
     fn frames(&self, from: LogPoint) -> Result<FrameReader> {
         self.flush(&mut self.tail.lock())?;
-        Ok(FrameReader::new(
-            Arc::clone(&self.file),
-            self.path.clone(),
-            self.envelope,
-            from,
-            self.written.load(Ordering::Acquire),
-        ))
+        Ok(self.written_frames(from))
     }
 }

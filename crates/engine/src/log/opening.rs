@@ -11,6 +11,7 @@ use super::local::{Access, LocalLog};
 use super::status::{Status, Writer};
 use crate::error::{Error, Result};
 use crate::options::Syncing;
+use crate::planted;
 use crate::storage::{File, OpenMode, Storage};
 use crate::types::{Height, Timestamp};
 
@@ -69,7 +70,9 @@ impl LocalLog {
                 Status::new(1, header.base(), opening.writer, true).write(&*file, header.log_id).map_err(io)?;
                 file.sync_data().map_err(io)?;
             }
-            storage.sync_dir(directory(path)).map_err(io)?;
+            if !planted::is(planted::Fault::DirectoryNotSynced) {
+                storage.sync_dir(directory(path)).map_err(io)?;
+            }
         }
         if !header.writable() {
             return Err(Error::Format {
@@ -126,6 +129,9 @@ impl LocalLog {
         let same = |height: Height, offset: u64, chain: u64| {
             (height, offset, chain) == (point.height, point.offset, point.chain)
         };
+        if planted::is(planted::Fault::StaleIndexTrusted) {
+            return Ok(true);
+        }
         let base = self.header.base();
         if point.offset <= base.offset {
             return Ok(same(base.height, base.offset, base.chain));
@@ -187,7 +193,7 @@ fn lock(storage: &dyn Storage, path: &Path) -> Result<(Arc<dyn File>, Arc<dyn Fi
             },
             Err(error) => return Err(io(error)),
         };
-        if !file.try_lock(WRITER_LOCK).map_err(io)? {
+        if !file.try_lock(WRITER_LOCK).map_err(io)? && !planted::is(planted::Fault::LockIgnored) {
             return Err(Error::Held { path: path.to_owned(), holder: holder(&*file, path) });
         }
         // The path may lead elsewhere by now: the file was replaced or removed between opening and locking.

@@ -34,6 +34,7 @@ use super::status::Status;
 use super::{Log, LogPoint};
 use crate::error::{Error, Result};
 use crate::options::Syncing;
+use crate::planted;
 use crate::storage::{File, OpenMode};
 use crate::types::{Durability, Height};
 
@@ -91,8 +92,11 @@ impl LocalLog {
     ) -> Result<Recovery> {
         assert_eq!(self.tail.lock().access, Access::Recover, "recovery is done once, by a writer");
         let io = |error| self.io(error);
-        let len = self.file.len().map_err(io)?;
+        let mut len = self.file.len().map_err(io)?;
         self.check_start(from, len)?;
+        if planted::is(planted::Fault::PromisedTailCut) && self.known_synced(from).0 < len {
+            len -= 1;
+        }
         let mut report = Recovery::default();
         let mut boot_id = self.found.map(|status| status.writer.boot_id);
         let known_synced = self.known_synced(from).0;
@@ -144,7 +148,8 @@ impl LocalLog {
             report.cut = Some(Cut { offset: end.offset, bytes: len - end.offset, saved, what: fault.to_string() });
         }
         let rewrite = synced.offset..end.offset;
-        let rewrite = Some(rewrite).filter(|range| same_boot && !range.is_empty());
+        let doubted = same_boot && !planted::is(planted::Fault::SecondSyncBelieved);
+        let rewrite = Some(rewrite).filter(|range| doubted && !range.is_empty());
         match opening.syncing {
             Syncing::Always => {
                 if let Some(range) = rewrite {
@@ -209,7 +214,7 @@ impl LocalLog {
             self.tail.lock().end = end;
             return Err(self.damaged(end.offset, what));
         }
-        if owes_sync {
+        if owes_sync && !planted::is(planted::Fault::FollowerShowsUnsynced) {
             self.file.sync_data().map_err(io)?;
             known = Some(end);
         }
@@ -252,7 +257,7 @@ impl LocalLog {
         let what = fault.map_or_else(|| "the file ends here".to_owned(), Fault::to_string);
         let damage = |why: String| Ok(Some(Damage { offset: end.offset, what: format!("{what}; {why}") }));
         let (synced, height) = self.known_synced(from);
-        if end.offset < synced || end.height < height {
+        if (end.offset < synced || end.height < height) && !planted::is(planted::Fault::SyncedHeightIgnored) {
             return damage(format!("the log was synced up to height {height} and offset {synced}"));
         }
         if fault.is_none() {
@@ -260,10 +265,12 @@ impl LocalLog {
         }
         let later = self.find_later_frames(end, len).map_err(|error| self.io(error))?;
         match later {
-            Some(later) if later.synced > end.height => damage(format!(
-                "a later frame, at offset {}, says that the log was synced up to height {}",
-                later.offset, later.synced
-            )),
+            Some(later) if later.synced > end.height && !planted::is(planted::Fault::SyncedHeightIgnored) => {
+                damage(format!(
+                    "a later frame, at offset {}, says that the log was synced up to height {}",
+                    later.offset, later.synced
+                ))
+            }
             Some(later) if same_boot => damage(format!(
                 "a valid frame follows at offset {}, and the machine was not restarted since",
                 later.offset

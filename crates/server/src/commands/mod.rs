@@ -14,12 +14,15 @@ mod history;
 mod index;
 mod load;
 mod put;
+mod repair;
 mod revert;
 mod scan;
 mod serve;
 mod stats;
 mod unit;
 mod verify;
+
+pub(crate) use stats::ChainStatistics;
 
 use clap::Subcommand;
 
@@ -46,6 +49,7 @@ pub enum Command {
     File(file::File),
     Serve(serve::Serve),
     Verify(verify::Verify),
+    Repair(repair::Repair),
     Config(config::Config),
     Completions(completions::Completions),
 }
@@ -80,6 +84,7 @@ impl Command {
             Command::File(file) => file.run(resolved, output),
             Command::Serve(serve) => serve.run(resolved),
             Command::Verify(verify) => verify.run(resolved, output),
+            Command::Repair(repair) => repair.run(resolved, output),
             Command::Config(config) => config.run(resolved, output),
             Command::Completions(completions) => completions.run(output),
         }

@@ -1,8 +1,10 @@
 //! `immuxdb stats`: sizes and counts.
 
+use std::sync::Arc;
+
 use bytesize::ByteSize;
 use clap::Args;
-use libimmuxdb::RunStats;
+use libimmuxdb::{Chain, RunStats};
 use serde::Serialize;
 
 use crate::configuration::Resolved;
@@ -16,8 +18,9 @@ use crate::progress::{count, counted};
 #[derive(Debug, Args)]
 pub struct Stats {}
 
+/// Sizes and counts of a chain, as they are printed.
 #[derive(Serialize)]
-struct Item<'a> {
+pub(crate) struct ChainStatistics<'a> {
     chain: &'a str,
     height: u64,
     /// Of the newest commit.
@@ -62,20 +65,7 @@ impl From<&RunStats> for Run {
 impl Stats {
     pub(super) fn run(self, resolved: &Resolved, output: &mut Output) -> Result<()> {
         let opened = Opened::to_read(resolved)?;
-        let chain = &opened.chain;
-        let newest = chain.snapshot()?;
-        let stats = chain.stats();
-        let item = Item {
-            chain: chain.name(),
-            height: stats.height.0,
-            time: if stats.height.0 > 0 { Some(time_text(newest.time()?)) } else { None },
-            synced_height: stats.synced.0,
-            groupings: chain.groupings().len(),
-            log_bytes: stats.log_bytes,
-            index_bytes: stats.index_bytes(),
-            newest_entries_bytes: stats.delta_bytes,
-            runs: stats.runs.iter().map(Run::from).collect(),
-        };
+        let item = ChainStatistics::of(&opened.chain)?;
         if output.is_json() {
             return output.object(&item);
         }
@@ -105,7 +95,24 @@ impl Stats {
     }
 }
 
-impl Item<'_> {
+impl ChainStatistics<'_> {
+    /// Those of this chain, now.
+    pub(crate) fn of(chain: &Arc<Chain>) -> libimmuxdb::Result<ChainStatistics<'_>> {
+        let newest = chain.snapshot()?;
+        let stats = chain.stats();
+        Ok(ChainStatistics {
+            chain: chain.name(),
+            height: stats.height.0,
+            time: if stats.height.0 > 0 { Some(time_text(newest.time()?)) } else { None },
+            synced_height: stats.synced.0,
+            groupings: chain.groupings().len(),
+            log_bytes: stats.log_bytes,
+            index_bytes: stats.index_bytes(),
+            newest_entries_bytes: stats.delta_bytes,
+            runs: stats.runs.iter().map(Run::from).collect(),
+        })
+    }
+
     fn lines(&self) -> Vec<(&'static str, String)> {
         let time = self.time.as_ref().map_or_else(String::new, |time| format!(", {time}"));
         let runs = counted(self.runs.len() as u64, "run");

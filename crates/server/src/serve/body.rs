@@ -6,8 +6,10 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Version, header};
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
+use prometheus_client::metrics::counter::Counter;
 
 use super::budget::{Budget, SMALL, Share};
+use super::door::Door;
 use super::problem::{Code, Problem};
 
 /// In each stretch of `body_timeout`, a body brings at least this many bytes, or its end.
@@ -26,6 +28,7 @@ pub(crate) struct RequestBody {
     stretch: Option<(Instant, usize)>,
     /// Whether what is left of it should be read when it is dropped.
     drain: bool,
+    received: Counter,
 }
 
 /// A body that was read as a whole, and its share of memory.
@@ -35,11 +38,18 @@ pub(crate) struct WholeBody {
 }
 
 impl RequestBody {
-    pub(crate) fn new(body: Body, headers: &HeaderMap, version: Version, timeout: Duration) -> RequestBody {
+    pub(crate) fn new(body: Body, headers: &HeaderMap, version: Version, door: &Door) -> RequestBody {
         let length = body.size_hint().exact();
         // Who waits for "100 Continue" has not begun to send. HTTP/2 can refuse a single body.
         let drain = version < Version::HTTP_2 && !headers.contains_key(header::EXPECT) && !body.is_end_stream();
-        RequestBody { body, length, timeout, stretch: None, drain }
+        RequestBody {
+            body,
+            length,
+            timeout: door.limits.body_timeout,
+            stretch: None,
+            drain,
+            received: door.metrics.received.clone(),
+        }
     }
 
     /// The next piece; `None` at the end.
@@ -70,6 +80,7 @@ impl RequestBody {
                 }
             };
             if let Ok(bytes) = frame.into_data() {
+                self.received.inc_by(bytes.len() as u64);
                 let got = got + bytes.len();
                 self.stretch = if got >= LEAST_PROGRESS { None } else { Some((begin, got)) };
                 return Ok(Some(bytes));

@@ -2,6 +2,7 @@
 //! asked for.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use libimmuxdb::{Chain, Store};
@@ -19,6 +20,12 @@ pub(crate) struct Chains {
     /// `None` when it is closed.
     store: Mutex<Option<Store>>,
     open: RwLock<BTreeMap<String, Arc<Chain>>>,
+}
+
+impl fmt::Debug for Chains {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.open.read().keys()).finish()
+    }
 }
 
 impl Chains {

@@ -26,6 +26,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
+use prometheus_client::metrics::counter::Counter;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
@@ -166,14 +167,15 @@ impl Drop for Stay {
     }
 }
 
-/// A body that keeps something until it was written, or given up.
-pub(crate) fn guarded(body: Body, guard: impl Send + Unpin + 'static) -> Body {
-    Body::new(Guarded { body, _guard: guard })
+/// A body that keeps something until it was written, or given up; its bytes are counted.
+pub(crate) fn guarded(body: Body, guard: impl Send + Unpin + 'static, sent: Option<Counter>) -> Body {
+    Body::new(Guarded { body, _guard: guard, sent })
 }
 
 struct Guarded<G> {
     body: Body,
     _guard: G,
+    sent: Option<Counter>,
 }
 
 impl<G: Unpin> http_body::Body for Guarded<G> {
@@ -184,7 +186,11 @@ impl<G: Unpin> http_body::Body for Guarded<G> {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        if let (Poll::Ready(Some(Ok(frame))), Some(sent)) = (&frame, &self.sent) {
+            sent.inc_by(frame.data_ref().map_or(0, Bytes::len) as u64);
+        }
+        frame
     }
 
     fn is_end_stream(&self) -> bool {

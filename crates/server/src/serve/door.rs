@@ -1,7 +1,7 @@
 //! The door: what stands between a connection and a resource.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -14,13 +14,15 @@ use tokio::sync::Semaphore;
 use super::body::RequestBody;
 use super::budget::Budget;
 use super::chains::Chains;
-use super::connection::Visit;
+use super::connection::{Visit, guarded};
+use super::indexes::Makings;
 use super::lane::Lane;
+use super::metrics::Metrics;
 use super::parameters::Parameters;
 use super::problem::{Code, Problem};
 use super::resource::{Kind, Resource};
 use super::stop::Stop;
-use super::{answer, scan, target, unit};
+use super::{answer, bulk, health, indexes, journal, listing, metrics, openapi, revert, scan, target, unit};
 
 /// What all requests share.
 pub(crate) struct Door {
@@ -33,6 +35,8 @@ pub(crate) struct Door {
     pub(crate) durability: Durability,
     /// The token that requests must have.
     pub(crate) token: Option<String>,
+    pub(crate) makings: Makings,
+    pub(crate) metrics: Metrics,
     /// Room for requests at work.
     pub(crate) room: Arc<Semaphore>,
 }
@@ -78,15 +82,17 @@ impl Call {
 impl Door {
     /// Answers a request.
     pub(crate) async fn answer(self: Arc<Self>, request: Request) -> Response {
+        let begin = Instant::now();
         let (mut parts, body) = request.into_parts();
         let visit = parts.extensions.remove::<Arc<Visit>>();
         let version = parts.version;
         let stay = visit.as_ref().map(|visit| visit.begin(version));
         let is_head = parts.method == Method::HEAD;
-        let body = RequestBody::new(body, &parts.headers, version, self.limits.body_timeout);
+        let body = RequestBody::new(body, &parts.headers, version, &self);
         let room = Arc::clone(&self.room).try_acquire_owned();
+        let mut kind = None;
         let result = match &room {
-            Ok(_) => self.let_in(&parts.method, &parts.uri, parts.headers, body).await,
+            Ok(_) => self.let_in(&parts.method, &parts.uri, parts.headers, body, &mut kind).await,
             Err(_) => Err(Problem::new(Code::Overloaded, "there are as many requests at work as the server takes")
                 .help("try again later, or send fewer requests at once")),
         };
@@ -103,7 +109,9 @@ impl Door {
         if is_head {
             without_body(&mut response);
         }
-        response.map(|body| super::connection::guarded(body, (room.ok(), stay)))
+        self.metrics.answered(kind, &parts.method, response.status(), begin.elapsed());
+        let sent = self.metrics.sent.clone();
+        response.map(|body| guarded(body, (room.ok(), stay), Some(sent)))
     }
 
     async fn let_in(
@@ -112,6 +120,7 @@ impl Door {
         uri: &Uri,
         headers: HeaderMap,
         body: RequestBody,
+        kind: &mut Option<Kind>,
     ) -> Result<Response, Problem> {
         let path = uri.path();
         let is_health = path == "/.health";
@@ -122,6 +131,7 @@ impl Door {
             self.check_token(&headers)?;
         }
         let resource = target::parse(path)?;
+        *kind = Some(resource.kind);
         let methods = resource.kind.methods();
         if !methods.contains(method) {
             return Err(Problem::new(Code::MethodNotAllowed, format!("{method} is not for {path}"))
@@ -135,12 +145,25 @@ impl Door {
             (Kind::Unit, "PUT") => unit::put(call).await,
             (Kind::Unit, "DELETE") => unit::delete(call).await,
             (Kind::Unit, _) => unit::get(call).await,
+            (Kind::Journal, _) => journal::get(call).await,
+            (Kind::Revert, _) => revert::post(call).await,
             (Kind::Scan, _) => scan::get(call).await,
-            _ => Err(Problem::new(Code::Internal, "this is not built yet")),
+            (Kind::Bulk, _) => bulk::post(call).await,
+            (Kind::Indexes, _) => indexes::list(call).await,
+            (Kind::Index, "PUT") => indexes::put(call).await,
+            (Kind::Index, "DELETE") => indexes::delete(call).await,
+            (Kind::Index, _) => indexes::get(call).await,
+            (Kind::Groupings, _) => listing::groupings(call).await,
+            (Kind::Chains, _) => listing::chains(call).await,
+            (Kind::Stats, _) => listing::stats(call).await,
+            (Kind::Health, _) => health::get(&call),
+            (Kind::Metrics, _) => metrics::get(call).await,
+            (Kind::OpenApi, _) => openapi::get(&call),
         }
     }
 
-    fn check_token(&self, headers: &HeaderMap) -> Result<(), Problem> {
+    /// Whether a request has the token, if there must be one.
+    pub(crate) fn check_token(&self, headers: &HeaderMap) -> Result<(), Problem> {
         let Some(token) = &self.token else {
             return Ok(());
         };

@@ -20,7 +20,9 @@ use tower_http::decompression::RequestDecompressionLayer;
 use super::budget::Budget;
 use super::chains::Chains;
 use super::door::{Door, Limits};
+use super::indexes::Makings;
 use super::lane::Lane;
+use super::metrics::Metrics;
 use super::problem::{Code, Problem};
 use super::stop::Stop;
 use super::{connection, logging};
@@ -73,8 +75,11 @@ fn door(configuration: &ImmuxDBConfiguration, store: Store, threads: usize) -> D
         write_timeout: configuration.write_timeout,
         stop_timeout: configuration.stop_timeout,
     };
+    let chains = Arc::new(Chains::new(store));
     Door {
-        chains: Arc::new(Chains::new(store)),
+        metrics: Metrics::new(&chains),
+        makings: Makings::default(),
+        chains,
         lane: Lane::new(threads),
         budget: Budget::new(configuration.request_memory, configuration.body_timeout),
         limits,
@@ -132,10 +137,19 @@ async fn listen(door: Arc<Door>, addresses: &[SocketAddr], configuration: &Immux
                     while connections.try_join_next().is_some() {}
                     // The answer to a small request must not wait for more to send.
                     let _ = stream.set_nodelay(true);
+                    door.metrics.connections_accepted.inc();
                     if connections.len() < door.limits.max_connections {
                         let (router, limits, stop) = (router.clone(), door.limits, door.stop.clone());
-                        connections.spawn(connection::serve(stream, router, limits, stop));
-                    } else if let Ok(permit) = Arc::clone(&turned_away).try_acquire_owned() {
+                        let open = door.metrics.connections.clone();
+                        connections.spawn(async move {
+                            open.inc();
+                            connection::serve(stream, router, limits, stop).await;
+                            open.dec();
+                        });
+                        continue;
+                    }
+                    door.metrics.connections_refused.inc();
+                    if let Ok(permit) = Arc::clone(&turned_away).try_acquire_owned() {
                         tokio::spawn(async move {
                             let _ = tokio::time::timeout(TURNING_AWAY, turn_away(stream)).await;
                             drop(permit);

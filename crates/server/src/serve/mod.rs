@@ -28,7 +28,7 @@
 //! | connections | `max_connections` | 503 `too_many_connections`, closed |
 //! | requests at work (HTTP/2 has many on one connection) | the same number | 503 `overloaded` |
 //! | a body that is read as a whole | `max_body` | 413 `body_too_large` |
-//! | a line of a bulk body | 64 MiB and what base64 adds | 413 `line_too_long` |
+//! | a line of a bulk body | 64 MiB | 413 `line_too_long` |
 //! | memory for bodies and answers over 64 KiB, all together | `request_memory` | waits, then 503 `overloaded` |
 //! | a request's head | 128 KiB, 10 s (`header_timeout`) | 431, or closed |
 //! | a silent connection | `idle_timeout` | closed |
@@ -40,20 +40,28 @@
 mod answer;
 mod body;
 mod budget;
+mod bulk;
 mod chains;
 mod conditions;
 mod connection;
 mod cursor;
 mod door;
 mod engine_problem;
+mod health;
+mod indexes;
+mod journal;
 mod lane;
 mod line;
 mod listener;
+mod listing;
 mod logging;
 mod media;
+mod metrics;
+mod openapi;
 mod parameters;
 mod problem;
 mod resource;
+mod revert;
 mod scan;
 mod stop;
 mod stream;

@@ -47,7 +47,7 @@ pub(crate) async fn get(mut call: Call) -> Result<Response, Problem> {
     dress(response.headers_mut(), &unit, height);
     *response.body_mut() = match share {
         None => Body::from(unit.content),
-        Some(share) => guarded(Body::from(unit.content), share),
+        Some(share) => guarded(Body::from(unit.content), share, None),
     };
     Ok(response)
 }
@@ -81,6 +81,7 @@ pub(crate) async fn put(mut call: Call) -> Result<Response, Problem> {
         })
     };
     let committed = call.door.lane.run(length, write).await?;
+    call.door.metrics.commits.inc();
     let created = committed.created > 0;
     let status = if created { StatusCode::CREATED } else { StatusCode::OK };
     let mut response = written(status, &committed, Some(created));
@@ -112,7 +113,9 @@ pub(crate) async fn delete(mut call: Call) -> Result<Response, Problem> {
             deleted => Ok(deleted?),
         }
     };
-    Ok(written(StatusCode::OK, &call.door.lane.run(length, write).await?, None))
+    let committed = call.door.lane.run(length, write).await?;
+    call.door.metrics.commits.inc();
+    Ok(written(StatusCode::OK, &committed, None))
 }
 
 /// How long a commit of so many bytes may take.

@@ -9,4 +9,5 @@ mod command;
 #[path = "../hazards/support/mod.rs"]
 mod support;
 
+mod repair;
 mod verify;
