@@ -4,7 +4,8 @@
 //!  arguments ──► command_line ──► configuration      defaults, file, environment, flags
 //!                     │
 //!                     ▼
-//!                 commands ────► opened ────► libimmuxdb
+//!                 commands ────► door ──┬──► opened ────► libimmuxdb
+//!                  │     │              └──► immuxdb_client, to a server
 //!                  │     │
 //!        load ◄────┘     └────► output               tables for people, JSON lines for programs
 //!  rows of files                failure              what was wrong, what to do, exit code
@@ -14,6 +15,7 @@ mod chosen;
 pub mod command_line;
 mod commands;
 pub mod configuration;
+mod door;
 pub mod failure;
 pub mod file;
 mod index_value;

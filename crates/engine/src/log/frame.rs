@@ -100,11 +100,6 @@ impl<'a> Frame<'a> {
         bytes.get(Parts::parse(bytes).ok()?.key)
     }
 
-    /// Who made the commit.
-    pub fn actor(&self) -> Option<&'a str> {
-        self.head.actor
-    }
-
     fn check_operations(&self) -> Result<(), Fault> {
         let mut operations = self.operations();
         while let Some(operation) = operations.step(true) {

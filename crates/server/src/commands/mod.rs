@@ -22,8 +22,6 @@ mod stats;
 mod unit;
 mod verify;
 
-pub(crate) use stats::ChainStatistics;
-
 use clap::Subcommand;
 
 use crate::configuration::Resolved;

@@ -347,12 +347,12 @@ mod tests {
         let place = Place::new().file("immuxdb.toml", "durabilty = 'sync'");
         assert_eq!(
             place.failure(),
-            "error: immuxdb.toml: there is no setting \"durabilty\"\n help: did you mean durability? There are: data_root, chain, durability, memory_limit"
+            "error: immuxdb.toml: there is no setting \"durabilty\"\n help: did you mean durability? There are: data_root, server, chain, durability, memory_limit"
         );
         let place = Place::new().variable("IMMUXDB_DATAROOT", "x");
         assert_eq!(
             place.failure(),
-            "error: there is no setting for the variable IMMUXDB_DATAROOT\n help: did you mean IMMUXDB_DATA_ROOT? There are: IMMUXDB_DATA_ROOT, IMMUXDB_CHAIN, IMMUXDB_DURABILITY, IMMUXDB_MEMORY_LIMIT"
+            "error: there is no setting for the variable IMMUXDB_DATAROOT\n help: did you mean IMMUXDB_DATA_ROOT? There are: IMMUXDB_DATA_ROOT, IMMUXDB_SERVER, IMMUXDB_CHAIN, IMMUXDB_DURABILITY, IMMUXDB_MEMORY_LIMIT"
         );
         let place = Place::new().file("immuxdb.toml", "[colours]\nred = 1");
         assert!(place.failure().contains("there is no setting \"colours\"\n help: there are: data_root"));

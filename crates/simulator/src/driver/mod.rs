@@ -27,6 +27,7 @@ mod ledger;
 mod life;
 mod listing;
 mod processes;
+mod proofs;
 mod reads;
 mod session;
 mod tampering;
