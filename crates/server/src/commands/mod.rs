@@ -8,6 +8,7 @@ mod chains;
 mod completions;
 mod config;
 mod delete;
+mod file;
 mod get;
 mod groupings;
 mod history;
@@ -44,6 +45,8 @@ pub enum Command {
     Groupings(groupings::Groupings),
     Chains(chains::Chains),
     Stats(stats::Stats),
+    #[command(subcommand)]
+    File(file::File),
     Serve(serve::Serve),
     Verify(verify::Verify),
     Repair(repair::Repair),
@@ -80,6 +83,7 @@ impl Command {
             Command::Groupings(groupings) => groupings.run(resolved, output),
             Command::Chains(chains) => chains.run(resolved, output),
             Command::Stats(stats) => stats.run(resolved, output),
+            Command::File(file) => file.run(resolved, output),
             Command::Serve(serve) => serve.run(resolved),
             Command::Verify(verify) => verify.run(resolved, output),
             Command::Repair(repair) => repair.run(resolved, output),
