@@ -248,10 +248,12 @@ impl LocalLog {
         }
         let later = self.find_later_frames(end, len).map_err(|error| self.io(error))?;
         match later {
-            Some(later) if later.synced > end.height && !planted::is(planted::Fault::SyncedHeightIgnored) => damage(format!(
-                "a later frame, at offset {}, says that the log was synced up to height {}",
-                later.offset, later.synced
-            )),
+            Some(later) if later.synced > end.height && !planted::is(planted::Fault::SyncedHeightIgnored) => {
+                damage(format!(
+                    "a later frame, at offset {}, says that the log was synced up to height {}",
+                    later.offset, later.synced
+                ))
+            }
             Some(later) if same_boot => damage(format!(
                 "a valid frame follows at offset {}, and the machine was not restarted since",
                 later.offset
