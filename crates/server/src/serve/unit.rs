@@ -29,10 +29,19 @@ pub(crate) async fn get(mut call: Call) -> Result<Response, Problem> {
             Some(at) => chain.snapshot_at(at.height(&chain)?)?,
         };
         let unit = snapshot.get(&grouping, &key)?;
-        let unit = unit.ok_or_else(|| missing(&grouping, &key, at.map(|_| snapshot.height())))?;
+        let unit = unit.ok_or_else(|| missing(&grouping, &key, at.map(|_| snapshot.height())));
         Ok((snapshot.height(), unit))
     };
     let (height, unit) = door.lane.run(Length::Short, read).await?;
+    let unit = match unit {
+        Ok(unit) => unit,
+        Err(problem) => {
+            // When it was not there is worth knowing, too.
+            let mut response = problem.response();
+            answer::height(response.headers_mut(), height);
+            return Ok(response);
+        }
+    };
     if conditions::is_known(&headers, unit.height)? {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
