@@ -375,7 +375,11 @@ mod tests {
         let place = Place::new().file("immuxdb.toml", "durabilty = 'sync'");
         let wrong =
             "error: immuxdb.toml: there is no setting \"durabilty\"\n help: did you mean durability? There are: ";
-        assert!(place.failure().starts_with(&format!("{wrong}data_root, server, chain, durability, ")), "{}", place.failure());
+        assert!(
+            place.failure().starts_with(&format!("{wrong}data_root, server, chain, durability, ")),
+            "{}",
+            place.failure()
+        );
         let place = Place::new().variable("IMMUXDB_DATAROOT", "x");
         let wrong =
             "error: there is no setting for the variable IMMUXDB_DATAROOT\n help: did you mean IMMUXDB_DATA_ROOT? ";
