@@ -26,6 +26,15 @@ impl Moment {
             Moment::Time(time) => chain.height_at(time),
         }
     }
+
+    /// The same for the client.
+    #[must_use]
+    pub fn for_client(self) -> immuxdb_client::Moment {
+        match self {
+            Moment::Height(height) => immuxdb_client::Moment::Height(height.0),
+            Moment::Time(time) => immuxdb_client::Moment::Time(time_text(time)),
+        }
+    }
 }
 
 impl FromStr for Moment {

@@ -13,6 +13,7 @@ fn config_shows_each_value_and_where_it_comes_from() {
         place.prints(&["config"]),
         "setting          value           from     meaning\n\
          data_root        ./immuxdb-data  default  the directory of the store\n\
+         server           (none)          default  the server to work through, instead of on files\n\
          chain            default         default  the chain that commands work on\n\
          durability       sync            default  how far a commit has gone when it returns\n\
          memory_limit     512MiB          default  how much memory the engine may use\n\
@@ -32,11 +33,12 @@ fn config_shows_each_value_and_where_it_comes_from() {
     place.file("immuxdb.toml", "data_root = 'elsewhere'\nmemory_limit = 1048576\nchain = 'books'\n");
     let output =
         place.command(&["config", "--chain", "shop", "--json"]).env("IMMUXDB_DURABILITY", "process").output().unwrap();
-    let lines: Vec<String> = outcome(output).out.lines().take(4).map(str::to_owned).collect();
+    let lines: Vec<String> = outcome(output).out.lines().take(5).map(str::to_owned).collect();
     assert_eq!(
         lines,
         [
             r#"{"setting":"data_root","value":"elsewhere","origin":"file","place":"immuxdb.toml","meaning":"the directory of the store"}"#,
+            r#"{"setting":"server","value":"(none)","origin":"default","place":null,"meaning":"the server to work through, instead of on files"}"#,
             r#"{"setting":"chain","value":"shop","origin":"flag","place":"--chain","meaning":"the chain that commands work on"}"#,
             r#"{"setting":"durability","value":"process","origin":"environment","place":"IMMUXDB_DURABILITY","meaning":"how far a commit has gone when it returns"}"#,
             r#"{"setting":"memory_limit","value":"1MiB","origin":"file","place":"immuxdb.toml","meaning":"how much memory the engine may use"}"#,
@@ -56,7 +58,7 @@ fn what_is_wrong_with_a_setting() {
     place.file("immuxdb.toml", "memory_limits = 1\n");
     let failure = place.fails(2, &["scan", "g"]);
     let expected = "error: immuxdb.toml: there is no setting \"memory_limits\"\n \
-                    help: did you mean memory_limit? There are: data_root, chain, durability, memory_limit, ";
+                    help: did you mean memory_limit? There are: data_root, server, chain, durability, memory_limit, ";
     assert!(failure.starts_with(expected), "{failure}");
     place.file("other.toml", "");
     assert_eq!(place.run(&["config", "--config", "other.toml"]).code, 0);

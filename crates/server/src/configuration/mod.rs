@@ -31,6 +31,8 @@ pub use setting::{SETTINGS, Setting, durability_name};
 pub struct ImmuxDBConfiguration {
     /// The directory of the store.
     pub data_root: PathBuf,
+    /// The server that commands work through, such as `http://127.0.0.1:1991`; `None` to work on the files of `data_root`.
+    pub server: Option<String>,
     /// The chain that commands work on.
     pub chain: String,
     /// How far a commit has gone when it returns.
@@ -78,6 +80,7 @@ impl ImmuxDBConfiguration {
     pub fn get_default() -> ImmuxDBConfiguration {
         ImmuxDBConfiguration {
             data_root: PathBuf::from("./immuxdb-data"),
+            server: None,
             chain: "default".to_owned(),
             durability: Durability::Sync,
             memory_limit: 512 << 20,
@@ -163,5 +166,11 @@ impl Resolved {
     #[must_use]
     pub fn origin(&self, key: &str) -> &Origin {
         self.origins.get(key).unwrap_or(&Origin::Default)
+    }
+
+    /// The durability that the user has set; `None` where nobody said anything.
+    #[must_use]
+    pub fn durability(&self) -> Option<Durability> {
+        (*self.origin("durability") != Origin::Default).then_some(self.configuration.durability)
     }
 }

@@ -28,7 +28,7 @@ pub struct Setting {
 }
 
 /// All settings.
-pub const SETTINGS: [Setting; 16] = [
+pub const SETTINGS: [Setting; 17] = [
     Setting {
         key: "data_root",
         meaning: "the directory of the store",
@@ -42,6 +42,19 @@ pub const SETTINGS: [Setting; 16] = [
                 Some(folder) => folder.join(path),
                 None => path.into(),
             };
+            Some(())
+        },
+    },
+    Setting {
+        key: "server",
+        meaning: "the server to work through, instead of on files",
+        secret: false,
+        expected: "a URL like http://127.0.0.1:1991",
+        example: "\"http://127.0.0.1:1991\"",
+        show: |configuration| configuration.server.clone().unwrap_or_else(|| "(none)".to_owned()),
+        take: |configuration, value, _| {
+            let url = text(value)?;
+            configuration.server = Some(url.to_owned());
             Some(())
         },
     },

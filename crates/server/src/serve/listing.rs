@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::door::Call;
 use super::problem::Problem;
 use super::{answer, lane};
-use crate::commands::ChainStatistics;
+use crate::door::chain_stats;
 
 /// The groupings of a chain.
 pub(crate) async fn groupings(mut call: Call) -> Result<Response, Problem> {
@@ -62,6 +62,6 @@ pub(crate) async fn chains(call: Call) -> Result<Response, Problem> {
 pub(crate) async fn stats(call: Call) -> Result<Response, Problem> {
     call.check_parameters(&[])?;
     let chain = call.door.chains.to_read(&call.chain).await?;
-    let statistics = lane::long(move || Ok(answer::text(&ChainStatistics::of(&chain)?))).await?;
+    let statistics = lane::long(move || Ok(answer::text(&chain_stats(&chain)?))).await?;
     Ok(answer::json(StatusCode::OK, statistics))
 }
