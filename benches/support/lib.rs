@@ -13,6 +13,8 @@
 //! | [`data`] | rows: real ones where they are, else a stand-in that says so |
 //! | [`records`] | the 13-index record of the artificial loads |
 //! | [`engine`] | short forms for the engine's options and index definitions |
+//! | [`server`] | `immuxdb serve` in a process of its own |
+//! | [`curve`], [`published`] | the cost per item on a logarithmic axis; what the first ImmuxDB published |
 //! | [`random`] | seeded numbers that stay the same for ever |
 //!
 //! Two rules keep the figures honest. All figures of one load come from one store, which is closed, reopened, and read as it is: nothing is merged
@@ -21,6 +23,7 @@
 #![allow(clippy::print_stdout, reason = "a benchmark's product is what it prints")]
 
 pub mod bench;
+pub mod curve;
 pub mod data;
 pub mod engine;
 pub mod latency;
@@ -29,5 +32,7 @@ pub mod options;
 pub mod place;
 pub mod plot;
 pub mod profile;
+pub mod published;
 pub mod random;
 pub mod records;
+pub mod server;

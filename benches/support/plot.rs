@@ -60,27 +60,52 @@ pub fn draw(path: &Path, bench: &str, series: &[Series], log: bool) -> Result<()
     let lowest = points().map(|p| p.1).fold(f64::MAX, f64::min);
 
     let area = SVGBackend::new(path, (960, 540)).into_drawing_area();
+    let caption = format!("{bench}: cost per item as the store grows");
     let drawn = if log {
         let cost = (lowest / 1.5..highest * 3.0).log_scale();
-        draw_chart(&area, bench, &shown, items, cost)
+        draw_chart(&area, &caption, &shown, 0.0..items, cost)
     } else {
         // Single peaks (a background merge, the machine's other work) shall not flatten the rest.
         let mut sorted: Vec<f64> = points().map(|p| p.1).collect();
         sorted.sort_by(f64::total_cmp);
         let typical = sorted[(sorted.len() - 1) * 98 / 100];
-        draw_chart(&area, bench, &shown, items, 0.0..(typical * 1.5).min(highest * 1.3))
+        draw_chart(&area, &caption, &shown, 0.0..items, 0.0..(typical * 1.5).min(highest * 1.3))
     };
     drawn.map_err(|error| anyhow!("{}: {error}", path.display()))
 }
 
-fn draw_chart<Cost>(
+/// Draws series that differ by orders of magnitude, in cost and in length: both axes are logarithmic.
+///
+/// # Errors
+/// When the file can't be written, or no series has a point.
+pub fn compare(path: &Path, caption: &str, series: &[Series]) -> Result<()> {
+    let points = || series.iter().flat_map(|s| s.points.iter());
+    let range = |values: &mut dyn Iterator<Item = f64>| {
+        values.fold((f64::MAX, 0.0), |(low, high): (f64, f64), value| (low.min(value), high.max(value)))
+    };
+    if points().next().is_none() {
+        return Err(anyhow!("there are too few items for a plot"));
+    }
+    let (first, last) = range(&mut points().map(|p| p.0));
+    let (lowest, highest) = range(&mut points().map(|p| p.1));
+    let area = SVGBackend::new(path, (960, 540)).into_drawing_area();
+    let items = (first..last.max(first * 10.0)).log_scale();
+    // Above the lines there is room for their names.
+    let cost = (lowest / 2.0..highest * 100.0).log_scale();
+    let shown: Vec<&Series> = series.iter().collect();
+    draw_chart(&area, caption, &shown, items, cost).map_err(|error| anyhow!("{}: {error}", path.display()))
+}
+
+fn draw_chart<Items, Cost>(
     area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
-    bench: &str,
+    caption: &str,
     series: &[&Series],
-    items: f64,
+    items: Items,
     cost: Cost,
 ) -> Result<(), DrawingAreaErrorKind<std::io::Error>>
 where
+    Items: AsRangedCoord<Value = f64>,
+    Items::CoordDescType: ValueFormatter<f64> + Ranged<ValueType = f64>,
     Cost: AsRangedCoord<Value = f64>,
     Cost::CoordDescType: ValueFormatter<f64> + Ranged<ValueType = f64>,
 {
@@ -88,10 +113,10 @@ where
     let mut chart = ChartBuilder::on(area)
         .margin(18)
         .margin_right(40)
-        .caption(format!("{bench}: cost per item as the store grows"), (FONT, 22).into_font().color(&INK))
+        .caption(caption, (FONT, 22).into_font().color(&INK))
         .x_label_area_size(48)
         .y_label_area_size(64)
-        .build_cartesian_2d(0.0..items, cost)?;
+        .build_cartesian_2d(items, cost)?;
     chart
         .configure_mesh()
         .x_desc("items so far")
@@ -159,6 +184,19 @@ mod tests {
             for text in ["census90: cost per item", "items so far", "microseconds per item", "insert", "20,000"] {
                 assert!(svg.contains(text), "{text} is missing");
             }
+        }
+    }
+
+    #[test]
+    fn orders_of_magnitude_fit_into_one_plot() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("plot.svg");
+        let published = crate::published::census90();
+        let ours: Vec<_> = [100, 1000, 1_000_000].map(|n| (n, Duration::from_micros(n as u64 * 3))).into();
+        compare(&path, "then and now", &[Series::new("then", &published), Series::new("now", &ours)]).unwrap();
+        let svg = std::fs::read_to_string(path).unwrap();
+        for text in ["then and now", "1,000,000", "100,000"] {
+            assert!(svg.contains(text), "{text} is missing");
         }
     }
 

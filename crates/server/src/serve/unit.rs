@@ -7,6 +7,7 @@ use libimmuxdb::{Committed, Content, Durability, Height, Unit, VersionKind, Writ
 use serde::Serialize;
 
 use super::answer;
+use super::budget::SMALL;
 use super::conditions::{self, Condition};
 use super::connection::guarded;
 use super::door::Call;
@@ -47,17 +48,17 @@ pub(crate) async fn get(mut call: Call) -> Result<Response, Problem> {
         dress(response.headers_mut(), &unit, height);
         return Ok(response);
     }
-    let share = door.budget.take(unit.content.len()).await?;
+    let mut share = door.budget.share();
+    share.grow(unit.content.len()).await?;
     let content_type = match unit.kind {
         VersionKind::Json => "application/json",
         VersionKind::Raw | VersionKind::Deleted => "application/octet-stream",
     };
     let mut response = answer::body(StatusCode::OK, content_type, Body::empty());
     dress(response.headers_mut(), &unit, height);
-    *response.body_mut() = match share {
-        None => Body::from(unit.content),
-        Some(share) => guarded(Body::from(unit.content), share, None),
-    };
+    let is_small = unit.content.len() <= SMALL;
+    let content = Body::from(unit.content);
+    *response.body_mut() = if is_small { content } else { guarded(content, share, None) };
     Ok(response)
 }
 
