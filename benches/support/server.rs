@@ -13,8 +13,8 @@ use nix::unistd::Pid;
 
 use crate::options::{Level, Options};
 
-/// Set for the process that is to be the server.
-const VARIABLE: &str = "IMMUXDB_BENCHMARK_IS_SERVER";
+/// Set for the process that is to be the server, which sees no other variable.
+const VARIABLE: &str = "BENCHMARK_IS_SERVER";
 
 /// A running server.
 pub struct Server {
@@ -59,6 +59,7 @@ impl Server {
         let program = std::env::current_exe().context("this program does not know its own file")?;
         let mut process = Command::new(program)
             .args(arguments)
+            .env_clear()
             .env(VARIABLE, "1")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
