@@ -12,11 +12,11 @@ BUILT := $(or $(CARGO_TARGET_DIR),target)/release
 DATA_FLAG := $(if $(wildcard $(DATA)/berka99),--data $(DATA))
 HEADING = @printf '\n== %s\n'
 
-.PHONY: help run test packages cobol format lint docs unit bench build clean
+.PHONY: help run test packages cobol format lint docs unit bench load-test build clean
 .DEFAULT_GOAL := help
 
 help: ## list what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 run: packages ## build, and take a tour: load a bank's tables, scan, look into the past
 	$(HEADING) 'Building with optimization (the first time this takes some minutes)'
@@ -60,6 +60,9 @@ bench: packages ## run the realistic benchmarks (benches/README.md lists all of 
 	$(CARGO) bench --workspace --bench census90 -- $(DATA_FLAG)
 	$(HEADING) 'berka99: eight tables with twelve indexes'
 	$(CARGO) bench --workspace --bench berka99 -- $(DATA_FLAG)
+
+load-test: build ## mixed reads, writes and scans against a server for 60 s, by wrk
+	@./scripts/load-test
 
 clean: ## remove what was built, and the store of `make run`
 	$(CARGO) clean
