@@ -44,11 +44,13 @@ lint:
 
 docs:
 	$(HEADING) 'Documentation (a link that leads nowhere is an error)'
-	RUSTDOCFLAGS='-D warnings' $(CARGO) doc -p libimmuxdb -p immuxdb --no-deps --quiet
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --exclude immuxdb_benches --exclude xtask --no-deps --quiet
 
 unit:
 	$(HEADING) 'Tests'
 	$(CARGO) test --workspace
+	$(HEADING) 'Faults that are planted in the engine must be found'
+	$(CARGO) test --workspace --features immuxdb_simulator/planted --test planted
 
 build: packages ## build the command line: target/release/immuxdb
 	$(CARGO) build --release --workspace --bin immuxdb

@@ -17,6 +17,7 @@ mod commands;
 pub mod configuration;
 mod door;
 pub mod failure;
+pub mod file;
 mod index_value;
 pub mod load;
 mod moment;

@@ -3,10 +3,12 @@
 //! A subcommand is a struct of arguments with a function `run`, which opens the store to read or to write, does one thing, and prints
 //! through [`Output`].
 
+mod backup;
 mod chains;
 mod completions;
 mod config;
 mod delete;
+mod file;
 mod get;
 mod groupings;
 mod history;
@@ -14,6 +16,7 @@ mod index;
 mod load;
 mod put;
 mod repair;
+mod restore;
 mod revert;
 mod scan;
 mod serve;
@@ -42,9 +45,13 @@ pub enum Command {
     Groupings(groupings::Groupings),
     Chains(chains::Chains),
     Stats(stats::Stats),
+    #[command(subcommand)]
+    File(file::File),
     Serve(serve::Serve),
     Verify(verify::Verify),
     Repair(repair::Repair),
+    Backup(backup::Backup),
+    Restore(restore::Restore),
     Config(config::Config),
     Completions(completions::Completions),
 }
@@ -76,9 +83,12 @@ impl Command {
             Command::Groupings(groupings) => groupings.run(resolved, output),
             Command::Chains(chains) => chains.run(resolved, output),
             Command::Stats(stats) => stats.run(resolved, output),
+            Command::File(file) => file.run(resolved, output),
             Command::Serve(serve) => serve.run(resolved),
             Command::Verify(verify) => verify.run(resolved, output),
             Command::Repair(repair) => repair.run(resolved, output),
+            Command::Backup(backup) => backup.run(resolved, output),
+            Command::Restore(restore) => restore.run(resolved, output),
             Command::Config(config) => config.run(resolved, output),
             Command::Completions(completions) => completions.run(output),
         }
