@@ -12,7 +12,7 @@
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -37,6 +37,8 @@ use crate::types::{Durability, Height, Position, Timestamp};
 pub(super) const BUFFER_BYTES: usize = 1 << 20;
 /// Bytes that are read for a body or head whose length is not yet known, where nothing is mapped.
 const GUESS_BYTES: usize = 1024;
+/// The fewest bytes that are read for a body whose length is guessed by those before.
+const LEAST_GUESS: usize = 128;
 
 /// A log in a file. Any number of threads read while one appends.
 pub(crate) struct LocalLog {
@@ -60,6 +62,8 @@ pub(crate) struct LocalLog {
     pub(super) status: Mutex<StatusWriter>,
     /// When closing syncs.
     pub(super) syncing_at_close: Syncing,
+    /// What a body may take, by those that were read before.
+    body_guess: AtomicUsize,
     /// What the first sync has to do besides.
     pub(super) owed: Mutex<Owed>,
     poison: OnceLock<String>,
@@ -132,6 +136,7 @@ impl LocalLog {
             sync_ended: Condvar::new(),
             status: Mutex::new(StatusWriter { sequence: found.map_or(0, |s| s.sequence), writer }),
             syncing_at_close: Syncing::Always,
+            body_guess: AtomicUsize::new(GUESS_BYTES),
             owed: Mutex::default(),
             poison: OnceLock::new(),
             windows: Windows::new(),
@@ -424,13 +429,21 @@ impl LocalLog {
             .ok_or_else(|| self.damaged(offset, "the log ends before this offset"))
     }
 
+    /// A body, copied. Bodies of one log are mostly alike, and bytes beyond them are read for nothing.
     fn copy_body(&self, offset: u64, end: u64) -> Result<Body<'_>> {
         let fault = |fault: BodyFault| self.damaged(offset, fault);
-        let mut bytes = self.copy(offset, end, GUESS_BYTES)?;
+        let guess = self.body_guess.load(Ordering::Relaxed);
+        let mut bytes = self.copy(offset, end, guess)?;
         let need = Parts::parse(&bytes).map_err(fault)?.len();
         if need > bytes.len() {
             bytes = self.copy(offset, end, need)?;
         }
+        let next = if need > guess { need } else { guess - (guess - need) / 16 };
+        let next = next.clamp(LEAST_GUESS, GUESS_BYTES);
+        if next != guess {
+            self.body_guess.store(next, Ordering::Relaxed);
+        }
+        bytes.truncate(need);
         Body::copied(bytes, offset).map_err(fault)
     }
 
