@@ -4,6 +4,7 @@
 //! through [`Output`].
 
 mod chains;
+mod cobc;
 mod completions;
 mod config;
 mod delete;
@@ -45,6 +46,7 @@ pub enum Command {
     Stats(stats::Stats),
     #[command(subcommand)]
     File(file::File),
+    Cobc(cobc::Cobc),
     Serve(serve::Serve),
     Verify(verify::Verify),
     Repair(repair::Repair),
@@ -80,6 +82,7 @@ impl Command {
             Command::Chains(chains) => chains.run(resolved, output),
             Command::Stats(stats) => stats.run(resolved, output),
             Command::File(file) => file.run(resolved, output),
+            Command::Cobc(cobc) => cobc.run(output),
             Command::Serve(serve) => serve.run(resolved),
             Command::Verify(verify) => verify.run(resolved, output),
             Command::Repair(repair) => repair.run(resolved, output),
