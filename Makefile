@@ -51,6 +51,8 @@ docs:
 unit:
 	$(HEADING) 'Tests'
 	$(CARGO) test --workspace
+	$(HEADING) 'Faults that are planted in the engine must be found'
+	$(CARGO) test --workspace --features immuxdb_simulator/planted --test planted
 
 build: packages ## build the command line and the file handler: target/release/immuxdb, libimmuxfh.so
 	$(CARGO) build --release --workspace --bin immuxdb --lib

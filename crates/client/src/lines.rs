@@ -275,7 +275,8 @@ mod tests {
         let raw = unit(r#"{"key_hex":"00ff","height":1,"kind":"raw","content_base64":"YWIA"}"#).unwrap();
         assert_eq!((raw.key.as_slice(), raw.content.as_slice()), (&[0, 0xff][..], &b"ab\0"[..]));
         // The content null is one; a scan for keys has none.
-        assert_eq!(unit(r#"{"key":"n","height":1,"kind":"json","content":null}"#).unwrap().content, b"null");
+        let null = unit(r#"{"value":null,"key":"n","height":1,"kind":"json","content":null}"#).unwrap();
+        assert_eq!((null.content.as_slice(), null.value), (&b"null"[..], Some(serde_json::Value::Null)));
         assert_eq!(unit(r#"{"key":"n","height":1,"kind":"json"}"#).unwrap().content, b"");
         for wrong in [
             r#"{"height":1,"kind":"json","content":1}"#,

@@ -12,6 +12,7 @@ use libimmuxdb::index::IndexDefinition;
 use libimmuxdb::proof::{Hidden, Root, UnitProof, VersionKind};
 use libimmuxdb::{Background, Chain, Content, Durability, Error, Hashing, Height, Store, StoreOptions, WriteOptions};
 use support::copy_directory;
+use support::storage::Hasty;
 use tempfile::TempDir;
 
 const HASHES: &str = "default/log.idx/hashes";
@@ -19,6 +20,7 @@ const HASHES: &str = "default/log.idx/hashes";
 fn options(hashing: Hashing) -> StoreOptions {
     let mut options = StoreOptions::default().durability(Durability::Process).hashing(hashing);
     options.background = Background::Manual;
+    options.storage = Arc::new(Hasty::default());
     options
 }
 
@@ -181,7 +183,24 @@ fn hashes_of_another_history_are_not_used() {
     opened.close();
     assert_eq!(read(folder.path()).roots(&[1000]), newest);
 
-    // So do those of another log.
+    // Also where only the leaves of the last tile, which is not full, are others.
+    let copy = tempfile::tempdir().unwrap();
+    copy_directory(folder.path(), copy.path()).unwrap();
+    let [ours, theirs] = [folder.path(), copy.path()].map(|root| {
+        let opened = open(root, Hashing::Background);
+        write(&opened.chain, 1020);
+        opened.chain.drain().unwrap();
+        let root = opened.roots(&[1020]);
+        opened.close();
+        root
+    });
+    assert_ne!(ours, theirs);
+    std::fs::copy(copy.path().join(HASHES), folder.path().join(HASHES)).unwrap();
+    let opened = open(folder.path(), Hashing::Background);
+    assert_eq!(opened.roots(&[1020]), ours);
+    opened.close();
+
+    // Those of another log are not used either.
     let (other, _) = written(Hashing::Background);
     std::fs::copy(other.path().join(HASHES), folder.path().join(HASHES)).unwrap();
     let opened = open(folder.path(), Hashing::Background);

@@ -6,6 +6,7 @@
 mod damage;
 mod end;
 mod killed;
+mod many_keys;
 mod names;
 mod processes;
 mod support;

@@ -3,6 +3,7 @@
 //! A subcommand is a struct of arguments with a function `run`, which opens the store to read or to write, does one thing, and prints
 //! through [`Output`].
 
+mod backup;
 mod chains;
 mod cobc;
 mod completions;
@@ -16,6 +17,7 @@ mod index;
 mod load;
 mod put;
 mod repair;
+mod restore;
 mod revert;
 mod scan;
 mod serve;
@@ -50,6 +52,8 @@ pub enum Command {
     Serve(serve::Serve),
     Verify(verify::Verify),
     Repair(repair::Repair),
+    Backup(backup::Backup),
+    Restore(restore::Restore),
     Config(config::Config),
     Completions(completions::Completions),
 }
@@ -86,6 +90,8 @@ impl Command {
             Command::Serve(serve) => serve.run(resolved),
             Command::Verify(verify) => verify.run(resolved, output),
             Command::Repair(repair) => repair.run(resolved, output),
+            Command::Backup(backup) => backup.run(resolved, output),
+            Command::Restore(restore) => restore.run(resolved, output),
             Command::Config(config) => config.run(resolved, output),
             Command::Completions(completions) => completions.run(output),
         }

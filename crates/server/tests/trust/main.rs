@@ -9,5 +9,6 @@ mod command;
 #[path = "../hazards/support/mod.rs"]
 mod support;
 
+mod backup;
 mod repair;
 mod verify;
