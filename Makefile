@@ -46,7 +46,7 @@ lint:
 
 docs:
 	$(HEADING) 'Documentation (a link that leads nowhere is an error)'
-	RUSTDOCFLAGS='-D warnings' $(CARGO) doc -p libimmuxdb -p immuxdb --no-deps --quiet
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --exclude immuxdb_benches --exclude xtask --no-deps --quiet
 
 unit:
 	$(HEADING) 'Tests'
