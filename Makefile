@@ -5,6 +5,8 @@
 CARGO ?= cargo
 # Folder with the real rows of the benchmarks; where it is missing, a generated stand-in is loaded.
 DATA ?= ../shared/data
+# Where `make install` puts command and library; DESTDIR is put before it, for packages.
+PREFIX ?= /usr/local
 # Where `make run` keeps its store.
 STORE ?= immuxdb-data
 
@@ -12,7 +14,7 @@ BUILT := $(or $(CARGO_TARGET_DIR),target)/release
 DATA_FLAG := $(if $(wildcard $(DATA)/berka99),--data $(DATA))
 HEADING = @printf '\n== %s\n'
 
-.PHONY: help run test packages cobol format lint docs unit bench load-test build clean
+.PHONY: help run test packages cobol format lint docs unit bench load-test build install clean
 .DEFAULT_GOAL := help
 
 help: ## list what there is
@@ -52,8 +54,11 @@ unit:
 	$(HEADING) 'Faults that are planted in the engine must be found'
 	$(CARGO) test --workspace --features immuxdb_simulator/planted --test planted
 
-build: packages ## build the command line: target/release/immuxdb
-	$(CARGO) build --release --workspace --bin immuxdb
+build: packages ## build the command line and the file handler: target/release/immuxdb, libimmuxfh.so
+	$(CARGO) build --release --workspace --bin immuxdb --lib
+
+install: build ## install them, with what compilers need to know: make install PREFIX=/usr/local
+	@./scripts/install '$(BUILT)' '$(PREFIX)' '$(DESTDIR)'
 
 bench: packages ## run the realistic benchmarks (benches/README.md lists all of them)
 	$(HEADING) 'census90: one wide table'

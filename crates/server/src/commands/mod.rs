@@ -5,6 +5,7 @@
 
 mod backup;
 mod chains;
+mod cobc;
 mod completions;
 mod config;
 mod delete;
@@ -47,6 +48,7 @@ pub enum Command {
     Stats(stats::Stats),
     #[command(subcommand)]
     File(file::File),
+    Cobc(cobc::Cobc),
     Serve(serve::Serve),
     Verify(verify::Verify),
     Repair(repair::Repair),
@@ -84,6 +86,7 @@ impl Command {
             Command::Chains(chains) => chains.run(resolved, output),
             Command::Stats(stats) => stats.run(resolved, output),
             Command::File(file) => file.run(resolved, output),
+            Command::Cobc(cobc) => cobc.run(output),
             Command::Serve(serve) => serve.run(resolved),
             Command::Verify(verify) => verify.run(resolved, output),
             Command::Repair(repair) => repair.run(resolved, output),
