@@ -4,6 +4,7 @@
 //! through [`Output`].
 
 mod chains;
+mod check;
 mod completions;
 mod config;
 mod delete;
@@ -12,9 +13,11 @@ mod groupings;
 mod history;
 mod index;
 mod load;
+mod prove;
 mod put;
 mod repair;
 mod revert;
+mod root;
 mod scan;
 mod serve;
 mod stats;
@@ -43,6 +46,10 @@ pub enum Command {
     Chains(chains::Chains),
     Stats(stats::Stats),
     Serve(serve::Serve),
+    Root(root::Root),
+    #[command(subcommand)]
+    Prove(prove::Prove),
+    Check(check::Check),
     Verify(verify::Verify),
     Repair(repair::Repair),
     Config(config::Config),
@@ -77,6 +84,9 @@ impl Command {
             Command::Chains(chains) => chains.run(resolved, output),
             Command::Stats(stats) => stats.run(resolved, output),
             Command::Serve(serve) => serve.run(resolved),
+            Command::Root(root) => root.run(resolved, output),
+            Command::Prove(prove) => prove.run(resolved, output),
+            Command::Check(check) => check.run(output),
             Command::Verify(verify) => verify.run(resolved, output),
             Command::Repair(repair) => repair.run(resolved, output),
             Command::Config(config) => config.run(resolved, output),
