@@ -5,6 +5,7 @@
 
 mod backup;
 mod chains;
+mod check;
 mod cobc;
 mod completions;
 mod config;
@@ -15,10 +16,12 @@ mod groupings;
 mod history;
 mod index;
 mod load;
+mod prove;
 mod put;
 mod repair;
 mod restore;
 mod revert;
+mod root;
 mod scan;
 mod serve;
 mod stats;
@@ -50,6 +53,10 @@ pub enum Command {
     File(file::File),
     Cobc(cobc::Cobc),
     Serve(serve::Serve),
+    Root(root::Root),
+    #[command(subcommand)]
+    Prove(prove::Prove),
+    Check(check::Check),
     Verify(verify::Verify),
     Repair(repair::Repair),
     Backup(backup::Backup),
@@ -88,6 +95,9 @@ impl Command {
             Command::File(file) => file.run(resolved, output),
             Command::Cobc(cobc) => cobc.run(output),
             Command::Serve(serve) => serve.run(resolved),
+            Command::Root(root) => root.run(resolved, output),
+            Command::Prove(prove) => prove.run(resolved, output),
+            Command::Check(check) => check.run(output),
             Command::Verify(verify) => verify.run(resolved, output),
             Command::Repair(repair) => repair.run(resolved, output),
             Command::Backup(backup) => backup.run(resolved, output),
