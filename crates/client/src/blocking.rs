@@ -387,6 +387,12 @@ impl<T: Item> Items<T> {
         self.list.height()
     }
 
+    /// How many bytes of the list have come so far.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.list.bytes()
+    }
+
     /// After the last item: how many there were, and where to go on when a limit ended the list.
     #[must_use]
     pub fn end(&self) -> Option<&End> {

@@ -70,6 +70,8 @@ pub struct List<T> {
     buffer: Buffer,
     height: u64,
     count: u64,
+    /// Bytes that have come.
+    bytes: u64,
     end: Option<End>,
     item: PhantomData<fn() -> T>,
 }
@@ -94,13 +96,27 @@ impl<T> List<T> {
 
 impl<T: Item> List<T> {
     pub(crate) fn new(answer: Answer, height: u64) -> List<T> {
-        List { body: Some(answer.body), buffer: Buffer::default(), height, count: 0, end: None, item: PhantomData }
+        List {
+            body: Some(answer.body),
+            buffer: Buffer::default(),
+            height,
+            count: 0,
+            bytes: 0,
+            end: None,
+            item: PhantomData,
+        }
     }
 
     /// The height of the snapshot that the list is of.
     #[must_use]
     pub fn height(&self) -> u64 {
         self.height
+    }
+
+    /// How many bytes of the list have come so far.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// After the last item: how many there were, and where to go on when a limit ended the list.
@@ -160,6 +176,7 @@ impl<T: Item> List<T> {
             let error = match body.poll_piece(cx) {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Some(Ok(piece))) => {
+                    self.bytes += piece.len() as u64;
                     self.buffer.push(&piece);
                     if self.buffer.unfinished() <= LINE_BYTES {
                         continue;
@@ -275,7 +292,8 @@ mod tests {
         let raw = unit(r#"{"key_hex":"00ff","height":1,"kind":"raw","content_base64":"YWIA"}"#).unwrap();
         assert_eq!((raw.key.as_slice(), raw.content.as_slice()), (&[0, 0xff][..], &b"ab\0"[..]));
         // The content null is one; a scan for keys has none.
-        assert_eq!(unit(r#"{"key":"n","height":1,"kind":"json","content":null}"#).unwrap().content, b"null");
+        let null = unit(r#"{"value":null,"key":"n","height":1,"kind":"json","content":null}"#).unwrap();
+        assert_eq!((null.content.as_slice(), null.value), (&b"null"[..], Some(serde_json::Value::Null)));
         assert_eq!(unit(r#"{"key":"n","height":1,"kind":"json"}"#).unwrap().content, b"");
         for wrong in [
             r#"{"height":1,"kind":"json","content":1}"#,

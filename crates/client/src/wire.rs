@@ -49,7 +49,7 @@ pub struct Reverted {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Line<'a> {
     /// The value by which an index found the unit: one value, or an array where the index has several fields.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "also_null", skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
     /// The unit key, where it is text.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
@@ -102,9 +102,9 @@ fn yes() -> bool {
     true
 }
 
-/// The content `null` is a content, not the absence of one.
-fn also_null<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'a RawValue>, D::Error> {
-    <&RawValue>::deserialize(deserializer).map(Some)
+/// The value `null` is a value, not the absence of one.
+fn also_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 /// The answer to a count.

@@ -40,6 +40,7 @@
 //! | scan | [`Scan`], [`Units`] | units in order, by unit key or index |
 //! | walk | [`Walk`] | units in order, one step at a time, while commits go on |
 
+pub mod backup;
 mod chain;
 mod delta;
 pub mod environment;

@@ -51,6 +51,9 @@ pub struct StoreOptions {
     /// Whether commits are going to ask for duplicates ([`crate::WriteOptions::report_duplicates`]). Then what they ask is
     /// counted from the opening on; otherwise the first one that asks ends a delta. Default: no.
     pub expect_duplicate_reports: bool,
+    /// Bytes of newest entries that a clean close leaves to the next opening to replay; more become a run. Twice as much
+    /// of the log is. Default: 4 MiB.
+    pub replay_limit: usize,
     /// When opening and closing sync. Default: [`Syncing::Always`].
     pub syncing: Syncing,
     /// The disk.
@@ -75,6 +78,7 @@ impl Default for StoreOptions {
             memory_limit: 512 << 20,
             durability: Durability::default(),
             expect_duplicate_reports: false,
+            replay_limit: 4 << 20,
             syncing: Syncing::default(),
             storage: Disk::shared(),
             environment: Arc::new(System::new()),

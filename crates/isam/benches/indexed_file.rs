@@ -1,7 +1,8 @@
 //! What the operations of an indexed file take, without a COBOL program around them.
 //!
 //! Records of 260 bytes with a primary key and 13 alternate keys WITH DUPLICATES of 18 bytes, as in `benches/cobol`; three
-//! distributions of the alternate keys' values: all equal, 100 values, unique. `RECORDS=N` sets how many.
+//! distributions of the alternate keys' values: all equal, 100 values, unique. `RECORDS=N` sets how many,
+//! `VALUES=equal|100|unique` picks one distribution. IMMUX_MEMORY and IMMUX_DUPLICATE_STATUS count.
 
 #![expect(
     clippy::print_stdout,
@@ -63,7 +64,7 @@ fn put(record: &mut [u8; RECORD], key: usize, value: u64) {
 }
 
 fn open(path: &Path, mode: OpenMode) -> Connector {
-    let (layout, settings) = (layout(), Settings::default());
+    let (layout, settings) = (layout(), Settings::from_environment().unwrap());
     let request =
         OpenRequest { path, mode, access: Access::Dynamic, optional: false, layout: &layout, settings: &settings };
     RunUnit::global().open(&request).unwrap().0
@@ -80,7 +81,7 @@ fn timed(what: &str, count: u64, work: impl FnOnce()) {
 }
 
 fn run(name: &str, values: Values, count: u64, folder: &Path) {
-    println!("{count} records, alternate keys: {name}");
+    println!("{count} records, values of the alternate keys: {name}");
     let path = folder.join(name);
     let mut record = [b'.'; RECORD];
     let mut area = [0; RECORD];
@@ -201,10 +202,15 @@ fn opens(folder: &Path, count: u64, times: u64) {
 fn main() {
     let count = std::env::var("RECORDS").ok().and_then(|text| text.parse().ok()).unwrap_or(99_999);
     let folder = tempfile::tempdir().unwrap();
-    opens(folder.path(), 100, 1000);
-    opens(folder.path(), 20_000, 100);
-    opens(folder.path(), 100_000, 100);
-    run("all equal", Values::Equal, count, folder.path());
-    run("100 values", Values::Hundred, count, folder.path());
-    run("unique", Values::Unique, count, folder.path());
+    let only = std::env::var("VALUES").ok();
+    if only.is_none() {
+        opens(folder.path(), 100, 1000);
+        opens(folder.path(), 20_000, 100);
+        opens(folder.path(), 100_000, 100);
+    }
+    for (name, values) in [("equal", Values::Equal), ("100", Values::Hundred), ("unique", Values::Unique)] {
+        if only.as_ref().is_none_or(|only| only == name) {
+            run(name, values, count, folder.path());
+        }
+    }
 }

@@ -37,7 +37,7 @@ impl Default for Settings {
             sync: false,
             keep_history: false,
             strict_keys: false,
-            memory_limit: 256 << 20,
+            memory_limit: 512 << 20,
         }
     }
 }

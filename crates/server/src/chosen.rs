@@ -52,3 +52,23 @@ pub fn chains_of(root: &Path, resolved: &Resolved) -> Result<Vec<ChosenChain>> {
     }
     Ok(chosen.into_iter().map(|name| ChosenChain { log: root.join(&name).join("log"), name }).collect())
 }
+
+/// Refuses a place for a new store where something is; empty directories, which a failed attempt may have left, are nothing.
+///
+/// # Errors
+/// A file is there.
+pub fn check_is_free(new: &Path) -> Result<()> {
+    if !holds_something(new) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("there is something at {}", new.display()))
+        .help("name a directory that is empty, or not there yet"))
+}
+
+fn holds_something(path: &Path) -> bool {
+    match path.read_dir() {
+        Ok(mut entries) => entries.any(|entry| entry.map_or(true, |entry| holds_something(&entry.path()))),
+        // A file, or what nobody may look into.
+        Err(_) => path.symlink_metadata().is_ok(),
+    }
+}

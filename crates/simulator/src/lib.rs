@@ -14,8 +14,9 @@
 //! [`libimmuxdb::environment::Environment`] are the only doors through which it reaches the world.
 //!
 //! ```text
-//! cargo run -p immuxdb_simulator --release -- --seeds 1000      many histories
-//! cargo run -p immuxdb_simulator --release -- --seed 42         one, with every step and every call of the disk
+//! cargo xtask simulate --seeds 1000      many histories
+//! cargo xtask simulate --seed 42         one, with every step and every call of the disk
+//! cargo xtask simulate --planted         faults that are planted in the engine, and the seeds that find them
 //! ```
 
 pub mod campaign;

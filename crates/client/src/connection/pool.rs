@@ -8,6 +8,7 @@ use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use tokio::net::TcpStream;
+use tokio::task::yield_now;
 use tokio::time::timeout;
 
 use super::{Address, Answer, Outgoing};
@@ -31,6 +32,9 @@ impl Pool {
     const MOST_IDLE: usize = 64;
     /// After this a connection is not used again: servers and what is between close silent ones.
     const IDLE_AT_MOST: Duration = Duration::from_secs(50);
+
+    /// After this it is found out first whether the server has closed it. Within it that is so unlikely that it is not worth the time.
+    const LOOK_FIRST: Duration = Duration::from_millis(5);
 
     pub(crate) fn new(address: Address, connect_timeout: Duration) -> Pool {
         Pool { address, connect_timeout, idle: Mutex::new(Vec::new()) }
@@ -85,7 +89,13 @@ impl Pool {
     async fn take_idle(&self) -> Option<SendRequest<Outgoing>> {
         loop {
             let Idle { mut sender, since } = self.idle.lock().pop()?;
-            if since.elapsed() < Self::IDLE_AT_MOST && sender.ready().await.is_ok() {
+            let idle = since.elapsed();
+            if idle > Self::LOOK_FIRST {
+                // The connection may have been closed while nothing ran here: once for the news to come in, once to act on them.
+                yield_now().await;
+                yield_now().await;
+            }
+            if idle < Self::IDLE_AT_MOST && sender.ready().await.is_ok() {
                 return Some(sender);
             }
         }

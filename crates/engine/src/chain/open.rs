@@ -155,10 +155,6 @@ fn point_of(meta: &RunMeta) -> LogPoint {
     LogPoint { height: meta.end, offset: meta.end_offset, chain: meta.end_chain, time: meta.end_time }
 }
 
-/// The log bytes, and the events, from which on a clean close writes a run: replaying less takes a few milliseconds.
-const REPLAYED_BYTES: u64 = 8 << 20;
-const REPLAYED_DELTA: usize = 4 << 20;
-
 impl Shared {
     fn new(name: &str, path: &Path, options: StoreOptions, access: Access, log: LocalLog, derived: Derived) -> Shared {
         let covered = derived.covered;
@@ -252,7 +248,8 @@ impl Shared {
             }
             writer.closed = Some("it was closed".to_owned());
             let active = self.view().active.clone();
-            let long = active.log_bytes() > REPLAYED_BYTES || active.bytes() > REPLAYED_DELTA;
+            let limit = self.options.replay_limit;
+            let long = active.log_bytes() > 2 * limit as u64 || active.bytes() > limit;
             if long && self.recovery.damage.is_none() {
                 self.freeze(self.log.newest());
             }
@@ -284,6 +281,9 @@ impl Shared {
                 }
             }
         };
+        if self.view().frozen.is_empty() {
+            return Ok(());
+        }
         std::thread::scope(|scope| {
             if self.options.background == Background::Threads {
                 let frozen = self.view().frozen.clone();

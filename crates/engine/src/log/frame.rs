@@ -100,6 +100,11 @@ impl<'a> Frame<'a> {
         bytes.get(Parts::parse(bytes).ok()?.key)
     }
 
+    /// All of the frame's bytes.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     fn check_operations(&self) -> Result<(), Fault> {
         let mut operations = self.operations();
         while let Some(operation) = operations.step(true) {

@@ -12,7 +12,7 @@
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -22,7 +22,7 @@ use super::builder::FrameBuilder;
 use super::fault::{BodyFault, Fault};
 use super::head::{Envelope, FrameHead, FrameMeta};
 use super::header::{LogHeader, PAGE_BYTES};
-use super::opening::directory;
+use super::opening::{Opening, directory};
 use super::reader::FrameReader;
 use super::status::{Status, Writer};
 use super::windows::Windows;
@@ -37,6 +37,8 @@ use crate::types::{Durability, Height, Position, Timestamp};
 pub(super) const BUFFER_BYTES: usize = 1 << 20;
 /// Bytes that are read for a body or head whose length is not yet known, where nothing is mapped.
 const GUESS_BYTES: usize = 1024;
+/// The fewest bytes that are read for a body whose length is guessed by those before.
+const LEAST_GUESS: usize = 128;
 
 /// A log in a file. Any number of threads read while one appends.
 pub(crate) struct LocalLog {
@@ -60,6 +62,8 @@ pub(crate) struct LocalLog {
     pub(super) status: Mutex<StatusWriter>,
     /// When closing syncs.
     pub(super) syncing_at_close: Syncing,
+    /// What a body may take, by those that were read before.
+    body_guess: AtomicUsize,
     /// What the first sync has to do besides.
     pub(super) owed: Mutex<Owed>,
     poison: OnceLock<String>,
@@ -79,6 +83,8 @@ pub(super) struct Owed {
 pub(super) struct Tail {
     pub access: Access,
     pub end: LogPoint,
+    /// An opening whose record comes before the next frame, with [`Syncing::OnDemand`].
+    pub unrecorded: Option<Opening>,
     /// Frames that are not yet written: those before `end`.
     buffer: Vec<u8>,
 }
@@ -122,7 +128,7 @@ impl LocalLog {
             header,
             envelope: Envelope::new(&header),
             found,
-            tail: Mutex::new(Tail { access, end: base, buffer: Vec::new() }),
+            tail: Mutex::new(Tail { access, end: base, unrecorded: None, buffer: Vec::new() }),
             written: AtomicU64::new(base.offset),
             synced: Mutex::new(base),
             durable: AtomicU64::new(base.height.0),
@@ -130,6 +136,7 @@ impl LocalLog {
             sync_ended: Condvar::new(),
             status: Mutex::new(StatusWriter { sequence: found.map_or(0, |s| s.sequence), writer }),
             syncing_at_close: Syncing::Always,
+            body_guess: AtomicUsize::new(GUESS_BYTES),
             owed: Mutex::default(),
             poison: OnceLock::new(),
             windows: Windows::new(),
@@ -422,13 +429,21 @@ impl LocalLog {
             .ok_or_else(|| self.damaged(offset, "the log ends before this offset"))
     }
 
+    /// A body, copied. Bodies of one log are mostly alike, and bytes beyond them are read for nothing.
     fn copy_body(&self, offset: u64, end: u64) -> Result<Body<'_>> {
         let fault = |fault: BodyFault| self.damaged(offset, fault);
-        let mut bytes = self.copy(offset, end, GUESS_BYTES)?;
+        let guess = self.body_guess.load(Ordering::Relaxed);
+        let mut bytes = self.copy(offset, end, guess)?;
         let need = Parts::parse(&bytes).map_err(fault)?.len();
         if need > bytes.len() {
             bytes = self.copy(offset, end, need)?;
         }
+        let next = if need > guess { need } else { guess - (guess - need) / 16 };
+        let next = next.clamp(LEAST_GUESS, GUESS_BYTES);
+        if next != guess {
+            self.body_guess.store(next, Ordering::Relaxed);
+        }
+        bytes.truncate(need);
         Body::copied(bytes, offset).map_err(fault)
     }
 
@@ -465,6 +480,10 @@ impl Log for LocalLog {
         self.writable(&tail.access)?;
         if frame.height() != tail.end.height.next() {
             return Ok(Appended::Conflict { newest: tail.end.height });
+        }
+        if let Some(opening) = tail.unrecorded {
+            self.append_open_record(&mut tail, &opening)?;
+            tail.unrecorded = None;
         }
         let end = frame.seal(self.envelope, &tail.end, self.durable_height());
         self.append_frame(&mut tail, frame.bytes(), end, frame.durability())?;

@@ -34,6 +34,7 @@
 //! | `local` | appending, syncing, reading |
 //! | `opening` | the lock and the first page |
 //! | `recovery` | where does the log end? |
+//! | `transfer` | whole frames, read from one log and written to a copy of it |
 //! | `examine` | all that can be read of a damaged log |
 //!
 //! The bytes are laid down in `docs/FORMAT.md`.
@@ -53,6 +54,7 @@ mod recovery;
 mod status;
 #[cfg(test)]
 mod tests;
+mod transfer;
 mod windows;
 
 pub(crate) use body::Body;
@@ -60,6 +62,7 @@ pub(crate) use builder::{CommitMeta, FrameBuilder};
 pub(crate) use examine::{Examined, Gap};
 pub(crate) use fault::Fault;
 pub(crate) use frame::Frame;
+use head::Envelope;
 pub(crate) use head::FrameMeta;
 pub(crate) use header::{LogHeader, PAGE_BYTES};
 pub(crate) use local::LocalLog;
@@ -67,6 +70,7 @@ pub(crate) use opening::Opening;
 pub(crate) use operation::{NewVersion, Operation, Previous};
 pub(crate) use reader::FrameReader;
 pub(crate) use status::Writer;
+pub(crate) use transfer::LogCopy;
 
 use crate::error::Result;
 use crate::types::{Height, Position, Timestamp};

@@ -27,7 +27,7 @@ use super::fault::Fault;
 use super::frame::Frame;
 use super::head::{FIXED_BYTES, FrameHead, FrameKind, MIN_HEAD_BYTES, OpenRecord, lengths, open_record};
 use super::header::PAGE_BYTES;
-use super::local::{Access, LocalLog};
+use super::local::{Access, LocalLog, Tail};
 use super::opening::{Opening, directory, read_head};
 use super::reader::{FrameReader, Step};
 use super::status::Status;
@@ -162,9 +162,17 @@ impl LocalLog {
             Syncing::OnDemand => {
                 self.owed.lock().rewrite = rewrite;
                 self.set_synced(synced);
+                // Whoever opens a log and writes nothing leaves it as it was, but for the slot.
+                let mut tail = self.tail.lock();
+                tail.unrecorded = Some(*opening);
+                tail.access = Access::Write;
+                drop(tail);
+                self.write_slot(false)?;
+                return Ok(report);
             }
         }
-        self.append_open_record(opening)?;
+        self.append_open_record(&mut self.tail.lock(), opening)?;
+        self.write_slot(false)?;
         Ok(report)
     }
 
@@ -356,15 +364,14 @@ impl LocalLog {
         copy_chunks(&*self.file, from, to, |bytes, at| self.file.write_at(bytes, at))
     }
 
-    fn append_open_record(&self, opening: &Opening) -> Result<()> {
-        let mut tail = self.tail.lock();
+    /// Appends the record that somebody opened the log for writing.
+    pub(super) fn append_open_record(&self, tail: &mut Tail, opening: &Opening) -> Result<()> {
         let record = OpenRecord { nonce: opening.nonce, writer: opening.writer };
         let synced = self.durable_height();
         let (frame, end) = open_record(&self.envelope, &tail.end, synced, opening.now, &record);
-        self.append_frame(&mut tail, &frame, end, Durability::Process)?;
+        self.append_frame(tail, &frame, end, Durability::Process)?;
         tail.access = Access::Write;
-        drop(tail);
-        self.write_slot(false)
+        Ok(())
     }
 }
 

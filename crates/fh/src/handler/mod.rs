@@ -67,7 +67,6 @@ unsafe fn handle(code: [u8; 2], fcd: Fcd) {
         }
     };
     fcd.set_status(status);
-    let at_open = matches!(operation, Some(Operation::Open(_)));
     if status.is_success() {
         libcob().after_success();
         if operation == Some(Operation::Close) {
@@ -75,8 +74,9 @@ unsafe fn handle(code: [u8; 2], fcd: Fcd) {
             statement::inside_libcob(|| unsafe { libcob().after_close(fcd) });
         }
     } else {
+        let is_open = || TABLE.lock().standing(fcd) == Standing::Open;
         // SAFETY: the FCD is libcob's.
-        statement::inside_libcob(|| unsafe { libcob().after_error(fcd, at_open) });
+        statement::inside_libcob(|| unsafe { libcob().after_error(fcd, is_open) });
     }
     if let Some((trace, start)) = trace {
         let by_key = matches!(operation, Some(Operation::ReadKey | Operation::Start(_)));

@@ -71,17 +71,17 @@ impl Libcob {
         }
     }
 
-    /// After an operation that failed; `at_open` if it was OPEN.
+    /// After an operation that failed; `is_open` tells whether the file is open.
     ///
-    /// libcob's handler fails too, since for it the file is open (OPEN gives 41) or closed (CLOSE gives 42), and on its
-    /// way notes the file as the one in error.
+    /// libcob's handler fails too, and on its way notes the file as the one in error: it refuses to open a file that is
+    /// open (41), or to close one that is not (42). The other way round it would try to do it.
     ///
     /// # Safety
     /// `fcd` is an FCD that libcob made.
-    pub unsafe fn after_error(&self, fcd: Fcd, at_open: bool) {
+    pub unsafe fn after_error(&self, fcd: Fcd, is_open: impl FnOnce() -> bool) {
         if self.faults.error_file_unset {
             let saved = Saved::of(fcd);
-            let mut code = if at_open { CLOSE } else { OPEN_INPUT };
+            let mut code = if is_open() { OPEN_INPUT } else { CLOSE };
             // SAFETY: the code is two bytes; the FCD is as promised.
             unsafe { self.extfh(code.as_mut_ptr(), fcd.as_ptr()) };
             saved.put_back(fcd);

@@ -6,7 +6,10 @@
 mod damage;
 mod end;
 mod killed;
+mod many_keys;
+mod modules;
 mod names;
 mod processes;
+mod settings;
 mod support;
 mod transcripts;

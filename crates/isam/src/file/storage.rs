@@ -39,6 +39,9 @@ pub(crate) fn open_chain(path: &Path, mode: OpenMode, options: &StoreOptions) ->
     }
 }
 
+/// Programs open files again and again: replaying this much takes a few milliseconds.
+const REPLAY_LIMIT: usize = 1 << 20;
+
 /// How the engine is to open a file.
 pub(crate) fn options(settings: &Settings) -> StoreOptions {
     static ENVIRONMENT: LazyLock<Arc<System>> = LazyLock::new(|| Arc::new(System::new()));
@@ -46,6 +49,7 @@ pub(crate) fn options(settings: &Settings) -> StoreOptions {
         memory_limit: settings.memory_limit,
         durability: if settings.sync { Durability::Sync } else { Durability::Process },
         expect_duplicate_reports: settings.duplicate_status != DuplicateStatus::None,
+        replay_limit: REPLAY_LIMIT,
         syncing: Syncing::OnDemand,
         storage: Arc::new(ShopDisk),
         environment: Arc::<System>::clone(&ENVIRONMENT),

@@ -3,11 +3,14 @@
 //! A subcommand is a struct of arguments with a function `run`, which opens the store to read or to write, does one thing, and prints
 //! through [`Output`].
 
+mod backup;
 mod chains;
 mod check;
+mod cobc;
 mod completions;
 mod config;
 mod delete;
+mod file;
 mod get;
 mod groupings;
 mod history;
@@ -16,6 +19,7 @@ mod load;
 mod prove;
 mod put;
 mod repair;
+mod restore;
 mod revert;
 mod root;
 mod scan;
@@ -45,6 +49,9 @@ pub enum Command {
     Groupings(groupings::Groupings),
     Chains(chains::Chains),
     Stats(stats::Stats),
+    #[command(subcommand)]
+    File(file::File),
+    Cobc(cobc::Cobc),
     Serve(serve::Serve),
     Root(root::Root),
     #[command(subcommand)]
@@ -52,6 +59,8 @@ pub enum Command {
     Check(check::Check),
     Verify(verify::Verify),
     Repair(repair::Repair),
+    Backup(backup::Backup),
+    Restore(restore::Restore),
     Config(config::Config),
     Completions(completions::Completions),
 }
@@ -83,12 +92,16 @@ impl Command {
             Command::Groupings(groupings) => groupings.run(resolved, output),
             Command::Chains(chains) => chains.run(resolved, output),
             Command::Stats(stats) => stats.run(resolved, output),
+            Command::File(file) => file.run(resolved, output),
+            Command::Cobc(cobc) => cobc.run(output),
             Command::Serve(serve) => serve.run(resolved),
             Command::Root(root) => root.run(resolved, output),
             Command::Prove(prove) => prove.run(resolved, output),
             Command::Check(check) => check.run(output),
             Command::Verify(verify) => verify.run(resolved, output),
             Command::Repair(repair) => repair.run(resolved, output),
+            Command::Backup(backup) => backup.run(resolved, output),
+            Command::Restore(restore) => restore.run(resolved, output),
             Command::Config(config) => config.run(resolved, output),
             Command::Completions(completions) => completions.run(output),
         }

@@ -8,7 +8,7 @@ use clap::Args;
 use libimmuxdb::repair::{Loss, RepairSummary, repair};
 use serde::Serialize;
 
-use crate::chosen::{ChosenChain, chains_of};
+use crate::chosen::{ChosenChain, chains_of, check_is_free};
 use crate::configuration::Resolved;
 use crate::failure::{Failure, Result};
 use crate::opened::options;
@@ -72,10 +72,7 @@ impl Repair {
         if !self.damaged.is_dir() {
             return Err(Failure::not_found(format!("there is no store at {}", self.damaged.display())));
         }
-        if self.new.exists() && self.new.read_dir().map_or(true, |mut entries| entries.next().is_some()) {
-            return Err(Failure::usage(format!("there is something at {}", self.new.display()))
-                .help("name a directory that is empty, or not there yet"));
-        }
+        check_is_free(&self.new)?;
         for chain in chains_of(&self.damaged, resolved)? {
             let new = self.new.join(&chain.name).join("log");
             repair_chain(&chain, &new, resolved, output)?;

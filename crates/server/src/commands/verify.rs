@@ -26,6 +26,13 @@ pub struct Verify {
     #[arg(long, value_name = "FILE", conflicts_with = "chain", value_hint = clap::ValueHint::FilePath)]
     log: Option<PathBuf>,
 
+    #[command(flatten)]
+    how: Verification,
+}
+
+/// How to verify.
+#[derive(Debug, Args)]
+pub(super) struct Verification {
     /// Leave the index out
     #[arg(long)]
     log_only: bool,
@@ -37,6 +44,14 @@ pub struct Verify {
     /// The directory for what is sorted and does not fit into memory [default: the system's]
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     scratch: Option<PathBuf>,
+}
+
+/// What a verification came to.
+pub(super) struct Found {
+    /// How many faults.
+    pub(super) faults: u64,
+    /// Whether some of them are in the log, or may be.
+    pub(super) in_log: bool,
 }
 
 #[derive(Serialize)]
@@ -72,6 +87,22 @@ impl Verify {
             Some(log) => vec![ChosenChain { name: log.display().to_string(), log: log.clone() }],
             None => chains(resolved)?,
         };
+        let found = self.how.verify(&chosen, resolved, output)?;
+        if found.faults == 0 {
+            return Ok(());
+        }
+        output.flush()?;
+        Err(Failure::new(format!("{} found", counted(found.faults, "fault"))).help(if found.in_log {
+            "what is lost in the log is lost: put back a copy (`immuxdb restore`), or save what is whole with `immuxdb repair`"
+        } else {
+            "nothing is lost: remove the directory with the runs (.idx) while nobody writes, and it is made again from the log"
+        }))
+    }
+}
+
+impl Verification {
+    /// Verifies the chains, one after another, and says what is found.
+    pub(super) fn verify(self, chosen: &[ChosenChain], resolved: &Resolved, output: &mut Output) -> Result<Found> {
         let mut options = VerifyOptions {
             memory: resolved.configuration.memory_limit / 4,
             most_faults: self.limit,
@@ -83,7 +114,7 @@ impl Verify {
         }
         let mut faults = 0;
         let mut in_log = false;
-        for chain in &chosen {
+        for chain in chosen {
             let stages = Stages::new(&chain.name);
             let mut printed = Ok(());
             let summary = verify(
@@ -103,15 +134,7 @@ impl Verify {
             in_log |= summary.faults > self.limit;
             say_summary(output, &chain.name, &summary)?;
         }
-        if faults == 0 {
-            return Ok(());
-        }
-        output.flush()?;
-        Err(Failure::new(format!("{} found", counted(faults, "fault"))).help(if in_log {
-            "what is lost in the log is lost: put back a copy (`immuxdb restore`), or save what is whole with `immuxdb repair`"
-        } else {
-            "nothing is lost: remove the directory with the runs (.idx) while nobody writes, and it is made again from the log"
-        }))
+        Ok(Found { faults, in_log })
     }
 }
 

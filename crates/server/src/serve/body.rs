@@ -1,5 +1,6 @@
 //! The body of a request: read with limits on its size and its slowness.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
@@ -34,7 +35,7 @@ pub(crate) struct RequestBody {
 /// A body that was read as a whole, and its share of memory.
 pub(crate) struct WholeBody {
     pub(crate) bytes: Bytes,
-    _share: Vec<Share>,
+    _share: Share,
 }
 
 impl RequestBody {
@@ -98,22 +99,22 @@ impl RequestBody {
     ///
     /// # Errors
     /// It is larger; those of [`RequestBody::next`]; there is no memory for it.
-    pub(crate) async fn whole(mut self, most: usize, budget: &Budget) -> Result<WholeBody, Problem> {
+    pub(crate) async fn whole(mut self, most: usize, budget: &Arc<Budget>) -> Result<WholeBody, Problem> {
         if self.length.is_some_and(|length| length > most as u64) {
             return Err(too_large(most));
         }
-        let mut shares = Vec::new();
+        let mut share = budget.share();
         let mut reserved = self.length.and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
-        shares.extend(budget.take(reserved).await?);
+        share.grow(reserved).await?;
         let Some(first) = self.next().await? else {
-            return Ok(WholeBody { bytes: Bytes::new(), _share: shares });
+            return Ok(WholeBody { bytes: Bytes::new(), _share: share });
         };
         if first.len() > most {
             return Err(too_large(most));
         }
         if self.body.is_end_stream() {
             self.drain = false;
-            return Ok(WholeBody { bytes: first, _share: shares });
+            return Ok(WholeBody { bytes: first, _share: share });
         }
         let mut bytes = Vec::with_capacity(reserved.max(first.len()));
         bytes.extend_from_slice(&first);
@@ -125,12 +126,12 @@ impl RequestBody {
             if bytes.len() + piece.len() > reserved {
                 // The vector grows to twice its size.
                 let more = (bytes.len() + piece.len()).max(SMALL) * 2;
-                shares.extend(budget.take(more - reserved).await?);
+                share.grow(more).await?;
                 reserved = more;
             }
             bytes.extend_from_slice(&piece);
         }
-        Ok(WholeBody { bytes: bytes.into(), _share: shares })
+        Ok(WholeBody { bytes: bytes.into(), _share: share })
     }
 }
 

@@ -21,28 +21,46 @@ pub(crate) struct Budget {
     patience: Duration,
 }
 
-/// Memory that was taken. Dropping it gives it back.
-pub(crate) type Share = OwnedSemaphorePermit;
+/// Memory that a request has taken. Dropping it gives it back.
+pub(crate) struct Share {
+    budget: Arc<Budget>,
+    taken: Option<OwnedSemaphorePermit>,
+}
 
 impl Budget {
     /// So many bytes; who asks waits for at most `patience`.
     pub(crate) fn new(bytes: usize, patience: Duration) -> Budget {
-        let total = bytes.div_ceil(UNIT).min(Semaphore::MAX_PERMITS);
+        let total = bytes.div_ceil(UNIT).min(Semaphore::MAX_PERMITS).min(u32::MAX as usize);
         Budget { left: Arc::new(Semaphore::new(total)), total, patience }
     }
 
-    /// Takes memory for `bytes`, waiting until others give it back. Who asks for more than there is takes all of it.
+    /// Nothing so far.
+    pub(crate) fn share(self: &Arc<Self>) -> Share {
+        Share { budget: Arc::clone(self), taken: None }
+    }
+}
+
+impl Share {
+    /// Takes memory until it is enough for `bytes`, waiting for others to give it back. What is more than there is at all
+    /// counts as all of it.
     ///
     /// # Errors
     /// [`Code::Overloaded`]: it did not become free in time.
-    pub(crate) async fn take(&self, bytes: usize) -> Result<Option<Share>, Problem> {
-        if bytes <= SMALL {
-            return Ok(None);
+    pub(crate) async fn grow(&mut self, bytes: usize) -> Result<(), Problem> {
+        let wanted = if bytes <= SMALL { 0 } else { bytes.div_ceil(UNIT).min(self.budget.total) };
+        let more = wanted.saturating_sub(self.taken.as_ref().map_or(0, OwnedSemaphorePermit::num_permits));
+        if more == 0 {
+            return Ok(());
         }
-        let units = u32::try_from(bytes.div_ceil(UNIT).min(self.total)).unwrap_or(u32::MAX);
-        let taken = tokio::time::timeout(self.patience, Arc::clone(&self.left).acquire_many_owned(units)).await;
-        match taken {
-            Ok(Ok(share)) => Ok(Some(share)),
+        let waiting = Arc::clone(&self.budget.left).acquire_many_owned(more as u32);
+        match tokio::time::timeout(self.budget.patience, waiting).await {
+            Ok(Ok(more)) => {
+                match &mut self.taken {
+                    Some(taken) => taken.merge(more),
+                    None => self.taken = Some(more),
+                }
+                Ok(())
+            }
             Ok(Err(_)) => unreachable!("nobody closes the budget"),
             Err(_) => {
                 Err(Problem::new(Code::Overloaded, "other requests take all memory that there is for large ones")

@@ -69,11 +69,7 @@ pub(crate) async fn serve(stream: TcpStream, router: Router, limits: Limits, sto
     let mut connection = pin!(builder.serve_connection(TokioIo::new(socket), service));
     let mut farewell: Option<Instant> = None;
     loop {
-        let patience = match farewell {
-            None => visit.patience(&limits),
-            Some(_) => Some(TICK),
-        };
-        let Some(patience) = patience else {
+        let Some(patience) = visit.patience(&limits) else {
             tracing::debug!("ended a connection that was silent");
             return;
         };
@@ -85,8 +81,8 @@ pub(crate) async fn serve(stream: TcpStream, router: Router, limits: Limits, sto
                 return;
             }
             () = stop.wait(), if farewell.is_none() => farewell = Some(Instant::now()),
-            () = tokio::time::sleep(patience) => {
-                if farewell.is_some_and(|begin| begin.elapsed() >= FAREWELL) && visit.is_idle() {
+            () = tokio::time::sleep(if farewell.is_some() { patience.min(TICK) } else { patience }) => {
+                if farewell.is_some_and(|begin| begin.elapsed() >= FAREWELL) && visit.is_quiet() {
                     connection.as_mut().graceful_shutdown();
                 }
             }
@@ -129,6 +125,11 @@ impl Visit {
 
     fn is_idle(&self) -> bool {
         self.requests.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether nothing is at work, and no request has begun to come.
+    fn is_quiet(&self) -> bool {
+        self.is_idle() && !self.head.load(Ordering::Relaxed)
     }
 
     fn mark(&self) {

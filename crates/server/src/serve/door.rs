@@ -28,7 +28,7 @@ use super::{answer, bulk, health, indexes, journal, listing, metrics, openapi, p
 pub(crate) struct Door {
     pub(crate) chains: Arc<Chains>,
     pub(crate) lane: Lane,
-    pub(crate) budget: Budget,
+    pub(crate) budget: Arc<Budget>,
     pub(crate) limits: Limits,
     pub(crate) stop: Stop,
     /// Of commits that do not ask for another one.

@@ -13,6 +13,7 @@ use axum::response::Response;
 use libimmuxdb::index::IndexDefinition;
 use libimmuxdb::{Chain, Error, Grouping, Height, IndexInfo};
 use parking_lot::Mutex;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::door::{Call, Door};
@@ -249,6 +250,10 @@ fn definition(body: &[u8]) -> Result<IndexDefinition, Problem> {
     }
     let help = "send {\"definition\": \"json:FIELD,-FIELD unique\"} or {\"definition\": \"raw:OFFSET+LENGTH\"}; \
                 further words are sparse and filler=0x20";
+    if body.trim_ascii().first() == Some(&b'[') && serde_json::from_slice::<IgnoredAny>(body).is_ok() {
+        // An array would be taken for the fields in their order.
+        return Err(Problem::new(Code::BadDefinition, "the body is no object").help(help));
+    }
     let body: Body = serde_json::from_slice(body).map_err(|error| {
         let code = if error.is_data() { Code::BadDefinition } else { Code::InvalidJson };
         Problem::new(code, format!("the body is no definition of an index: {error}")).help(help)

@@ -81,7 +81,7 @@ fn door(configuration: &ImmuxDBConfiguration, store: Store, threads: usize) -> D
         makings: Makings::default(),
         chains,
         lane: Lane::new(threads),
-        budget: Budget::new(configuration.request_memory, configuration.body_timeout),
+        budget: Arc::new(Budget::new(configuration.request_memory, configuration.body_timeout)),
         limits,
         stop: Stop::new(),
         durability: configuration.durability,

@@ -80,15 +80,12 @@ fn fill<L: Lines>(mut lines: L) -> Result<(Vec<u8>, Option<L>), Problem> {
 async fn produce<L: Lines>(door: Arc<Door>, sender: mpsc::Sender<Piece>, first: Vec<u8>, lines: L) {
     let (mut chunk, mut rest) = (first, Some(lines));
     loop {
-        let share = match door.budget.take(chunk.capacity().saturating_sub(2 * CHUNK)).await {
-            Ok(share) => share,
-            Err(problem) => {
-                let _ = sender.send(((problem.text() + "\n").into(), None)).await;
-                return;
-            }
-        };
+        let mut share = door.budget.share();
+        if let Err(problem) = share.grow(chunk.capacity().saturating_sub(2 * CHUNK)).await {
+            (chunk, rest) = ((problem.text() + "\n").into_bytes(), None);
+        }
         // The connection is gone, or it is stuck: whoever waits for the rest gets an error from `Chunks`.
-        match tokio::time::timeout(door.limits.write_timeout, sender.send((chunk.into(), share))).await {
+        match tokio::time::timeout(door.limits.write_timeout, sender.send((chunk.into(), Some(share)))).await {
             Ok(Ok(())) => (),
             Ok(Err(_)) | Err(_) => return,
         }

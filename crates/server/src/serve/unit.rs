@@ -7,6 +7,7 @@ use libimmuxdb::{Committed, Content, Durability, Height, Unit, VersionKind, Writ
 use serde::Serialize;
 
 use super::answer;
+use super::budget::SMALL;
 use super::conditions::{self, Condition};
 use super::connection::guarded;
 use super::door::Call;
@@ -28,27 +29,36 @@ pub(crate) async fn get(mut call: Call) -> Result<Response, Problem> {
             Some(at) => chain.snapshot_at(at.height(&chain)?)?,
         };
         let unit = snapshot.get(&grouping, &key)?;
-        let unit = unit.ok_or_else(|| missing(&grouping, &key, at.map(|_| snapshot.height())))?;
+        let unit = unit.ok_or_else(|| missing(&grouping, &key, at.map(|_| snapshot.height())));
         Ok((snapshot.height(), unit))
     };
     let (height, unit) = door.lane.run(Length::Short, read).await?;
+    let unit = match unit {
+        Ok(unit) => unit,
+        Err(problem) => {
+            // When it was not there is worth knowing, too.
+            let mut response = problem.response();
+            answer::height(response.headers_mut(), height);
+            return Ok(response);
+        }
+    };
     if conditions::is_known(&headers, unit.height)? {
         let mut response = Response::new(Body::empty());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         dress(response.headers_mut(), &unit, height);
         return Ok(response);
     }
-    let share = door.budget.take(unit.content.len()).await?;
+    let mut share = door.budget.share();
+    share.grow(unit.content.len()).await?;
     let content_type = match unit.kind {
         VersionKind::Json => "application/json",
         VersionKind::Raw | VersionKind::Deleted => "application/octet-stream",
     };
     let mut response = answer::body(StatusCode::OK, content_type, Body::empty());
     dress(response.headers_mut(), &unit, height);
-    *response.body_mut() = match share {
-        None => Body::from(unit.content),
-        Some(share) => guarded(Body::from(unit.content), share, None),
-    };
+    let is_small = unit.content.len() <= SMALL;
+    let content = Body::from(unit.content);
+    *response.body_mut() = if is_small { content } else { guarded(content, share, None) };
     Ok(response)
 }
 

@@ -9,5 +9,7 @@ mod command;
 #[path = "../hazards/support/mod.rs"]
 mod support;
 
+mod backup;
+mod format;
 mod repair;
 mod verify;

@@ -87,6 +87,10 @@ pub enum Effect {
     StopAmid,
     /// Everything stops when the call is done, before the caller hears of it.
     StopAfter,
+    /// The process that calls is killed before the call has done anything; others go on.
+    Kill,
+    /// What is read has one bit flipped, this time. The bytes on the device are right. (Calls that read no content go well.)
+    Corrupt,
 }
 
 impl Effect {
@@ -94,6 +98,11 @@ impl Effect {
     #[must_use]
     pub fn stops(self) -> bool {
         matches!(self, Effect::StopBefore | Effect::StopAmid | Effect::StopAfter)
+    }
+
+    /// Whether a call can meet it.
+    fn meets(self, call: Call) -> bool {
+        self != Effect::Corrupt || matches!(call, Call::Read | Call::Map)
     }
 }
 
@@ -148,7 +157,7 @@ impl Faults {
         *self.calls.entry(call).or_default() += 1;
         let mut met = None;
         self.waiting.retain_mut(|fault| {
-            if !fault.target.includes(call) || met.is_some() {
+            if !fault.target.includes(call) || !fault.effect.meets(call) || met.is_some() {
                 return true;
             }
             if fault.after > 0 {

@@ -12,6 +12,8 @@
 //! | a call fails with `EIO` | a write: any part of it. A sync: what it did not write may never be written, and the next sync succeeds all the same. Who else has the file open hears of it at his next sync, once |
 //! | a call fails with `ENOSPC` | a write: any part of it |
 //! | everything stops before, in or after a call | as above; every later call fails until somebody calls [`SimulatedDisk::crash`] |
+//! | the process that calls is killed | its handles and locks are gone; others, as its readers, go on |
+//! | what is read, or mapped, has one bit flipped | the device still has the right one |
 //!
 //! [`SimulatedDisk`] is the device; [`SimulatedDisk::start_process`] gives what one process has of it, the engine's
 //! [`Storage`](libimmuxdb::storage::Storage). Several can live at once, as a writer and its readers do. There is no
@@ -111,6 +113,29 @@ impl SimulatedDisk {
     #[must_use]
     pub fn stopped(&self) -> bool {
         self.state.lock().faults.stopped()
+    }
+
+    /// Whether a process is dead.
+    #[must_use]
+    pub fn is_dead(&self, process: &Process) -> bool {
+        !self.state.lock().processes.contains(&process.id)
+    }
+
+    /// How often a sync has failed: what it should have written may be clean in the cache and not on the device.
+    #[must_use]
+    pub fn failed_syncs(&self) -> u64 {
+        let state = self.state.lock();
+        let failed = |&(effect, call): &(Effect, Call)| {
+            call == Call::Sync && matches!(effect, Effect::IoError | Effect::NoSpace)
+        };
+        state.faults.fired().iter().filter(|(met, _)| failed(met)).map(|(_, times)| times).sum()
+    }
+
+    /// How often something was read wrongly.
+    #[must_use]
+    pub fn corruptions(&self) -> u64 {
+        let state = self.state.lock();
+        state.faults.fired().iter().filter(|((effect, _), _)| *effect == Effect::Corrupt).map(|(_, times)| times).sum()
     }
 
     /// Sets how many bytes fit on the device; `None`: any number.

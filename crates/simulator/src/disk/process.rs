@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use super::faults::{Call, Effect, io_error, no_space, stopped};
 use super::state::State;
 use super::tree::NodeId;
+use crate::random::Random;
 
 /// No simulated file grows beyond this: a write there is a bug of the caller.
 const LARGEST_FILE: u64 = 1 << 32;
@@ -26,6 +27,8 @@ enum Course {
     Fails(io::Error),
     /// Nowhere: everything has stopped, or the process is dead, and of its files nothing may be left.
     Stops,
+    /// To its end, but what was read is wrong in one bit.
+    Corrupt,
 }
 
 fn course(state: &mut State, process: u64, call: Call, what: &dyn Fn() -> String) -> Course {
@@ -40,6 +43,11 @@ fn course(state: &mut State, process: u64, call: Call, what: &dyn Fn() -> String
     match effect {
         None => Course::Whole,
         Some(Effect::StopAfter) => Course::Unheard,
+        Some(Effect::Kill) => {
+            state.kill(process);
+            Course::Stops
+        }
+        Some(Effect::Corrupt) => Course::Corrupt,
         Some(Effect::StopBefore) => Course::Stops,
         Some(Effect::StopAmid) if call.changes() => Course::Partly(stopped()),
         Some(Effect::StopAmid) => Course::Stops,
@@ -53,7 +61,7 @@ fn course(state: &mut State, process: u64, call: Call, what: &dyn Fn() -> String
 /// Does a call that happens or does not, with nothing between.
 fn perform<T>(state: &mut State, course: Course, action: impl FnOnce(&mut State) -> io::Result<T>) -> io::Result<T> {
     match course {
-        Course::Whole => action(state),
+        Course::Whole | Course::Corrupt => action(state),
         Course::Unheard => action(state).and(Err(stopped())),
         Course::Partly(error) => {
             if state.random.chance(50) {
@@ -64,6 +72,14 @@ fn perform<T>(state: &mut State, course: Course, action: impl FnOnce(&mut State)
         }
         Course::Fails(error) => Err(error),
         Course::Stops => Err(stopped()),
+    }
+}
+
+/// Flips one bit, if there is any.
+fn flip_a_bit(bytes: &mut [u8], random: &mut Random) {
+    if !bytes.is_empty() {
+        let at = random.index(bytes.len());
+        bytes[at] ^= 1 << random.below(8);
     }
 }
 
@@ -129,7 +145,7 @@ impl Storage for Process {
     fn sync_dir(&self, directory: &Path) -> io::Result<()> {
         let state = &mut *self.state.lock();
         match course(state, self.id, Call::SyncDir, &|| directory.display().to_string()) {
-            Course::Whole => {
+            Course::Whole | Course::Corrupt => {
                 state.tree.sync_dir(directory)?;
                 state.collect();
                 Ok(())
@@ -193,13 +209,20 @@ impl Handle {
 impl File for Handle {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let len = buffer.len();
-        self.look(Call::Read, &|| format!("{len} at {offset}"), |state| {
+        let state = &mut *self.state.lock();
+        let course = self.begin(state, Call::Read, &|| format!("{len} at {offset}"));
+        let is_corrupt = matches!(course, Course::Corrupt);
+        let count = perform(state, course, |state| {
             let live = state.tree.file(self.node).image.live();
             let from = usize::try_from(offset).map_or(live.len(), |from| from.min(live.len()));
             let count = buffer.len().min(live.len() - from);
             buffer[..count].copy_from_slice(&live[from..from + count]);
             Ok(count)
-        })
+        })?;
+        if is_corrupt {
+            flip_a_bit(&mut buffer[..count], &mut state.random);
+        }
+        Ok(count)
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
@@ -207,7 +230,7 @@ impl File for Handle {
         let state = &mut *self.state.lock();
         let course = self.begin(state, Call::Write, &|| format!("{} at {offset}", bytes.len()));
         let (mut len, mut result) = match course {
-            Course::Whole => (bytes.len(), Ok(())),
+            Course::Whole | Course::Corrupt => (bytes.len(), Ok(())),
             Course::Unheard => (bytes.len(), Err(stopped())),
             Course::Partly(error) => (state.random.index(bytes.len() + 1), Err(error)),
             Course::Fails(error) => return Err(error),
@@ -247,7 +270,7 @@ impl File for Handle {
         }
         let file = state.tree.file(self.node);
         let error = match course {
-            Course::Whole => {
+            Course::Whole | Course::Corrupt => {
                 file.image.sync();
                 if !state.hear_of_failed_sync(self.id) {
                     return Ok(());
@@ -292,17 +315,23 @@ impl File for Handle {
 
     fn map(&self, offset: u64, len: usize, growing: bool) -> io::Result<Option<Mapping>> {
         let detail = || format!("{len} at {offset}{}", if growing { ", growing" } else { "" });
-        self.look(Call::Map, &detail, |state| {
+        let state = &mut *self.state.lock();
+        let course = self.begin(state, Call::Map, &detail);
+        let is_corrupt = matches!(course, Course::Corrupt);
+        let bytes = perform(state, course, |state| {
             if growing {
                 return Ok(None);
             }
             let live = state.tree.file(self.node).image.live();
             let range = usize::try_from(offset).ok().and_then(|from| live.get(from..from.checked_add(len)?));
-            match range {
-                Some(bytes) => Ok(Some(Mapping::new(bytes.to_vec()))),
-                None => Err(io::ErrorKind::UnexpectedEof.into()),
+            range.map(|bytes| Some(bytes.to_vec())).ok_or(io::ErrorKind::UnexpectedEof.into())
+        })?;
+        Ok(bytes.map(|mut bytes| {
+            if is_corrupt {
+                flip_a_bit(&mut bytes, &mut state.random);
             }
-        })
+            Mapping::new(bytes)
+        }))
     }
 
     fn identity(&self) -> io::Result<(u64, u64)> {

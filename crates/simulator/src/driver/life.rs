@@ -43,12 +43,14 @@ impl Life {
         let misfortune = match random.below(20) {
             0..6 => Misfortune::Fault(stop_at_sync(number)),
             6..11 => Misfortune::Fault(Fault { target: target(random), after: soon(random), effect: stop(random) }),
-            11..13 => Misfortune::Fault(Fault { target: target(random), after: soon(random), effect: Effect::IoError }),
+            11 => Misfortune::Fault(of_one_process(random)),
+            12 => Misfortune::Fault(Fault { target: target(random), after: soon(random), effect: Effect::IoError }),
             13 => Misfortune::Fault(Fault { target: Target::Changes, after: soon(random), effect: Effect::NoSpace }),
             14 => Misfortune::Full(random.below(20_000)),
             _ => Misfortune::None,
         };
-        let stops = matches!(misfortune, Misfortune::Fault(Fault { effect, .. }) if effect.stops());
+        let stops =
+            matches!(misfortune, Misfortune::Fault(Fault { effect, .. }) if effect.stops() || effect == Effect::Kill);
         let end = match random.below(20) {
             0..7 => End::Close,
             7..9 => End::Kill,
@@ -56,7 +58,7 @@ impl Life {
         };
         let opening = random.chance(if is_first { 70 } else { 20 }).then(|| {
             let stop = stop(random);
-            let effect = random.weighted(&[(3, Effect::IoError), (1, Effect::NoSpace), (12, stop)]);
+            let effect = random.weighted(&[(3, Effect::IoError), (1, Effect::NoSpace), (2, Effect::Kill), (12, stop)]);
             Fault { target: target(random), after: soon(random), effect }
         });
         // What is to be stopped lasts until then.
@@ -84,6 +86,16 @@ fn stop_at_sync(number: u64) -> Fault {
 
 fn stop(random: &mut Random) -> Effect {
     *random.pick(&[Effect::StopBefore, Effect::StopAmid, Effect::StopAmid, Effect::StopAfter])
+}
+
+/// What strikes one process, or one reading. A writer that dies before its sync leaves to others what it has written.
+fn of_one_process(random: &mut Random) -> Fault {
+    let (target, effect) = match random.below(4) {
+        0 => (target(random), Effect::Corrupt),
+        1 => (target(random), Effect::Kill),
+        _ => (Target::Only(Call::Sync), Effect::Kill),
+    };
+    Fault { target, after: soon(random), effect }
 }
 
 /// A number of calls: mostly few.

@@ -29,9 +29,11 @@ mod listing;
 mod processes;
 mod proofs;
 mod reads;
+mod rot;
 mod session;
 mod tampering;
 mod translate;
+mod twins;
 mod verifying;
 mod vocabulary;
 mod writes;
@@ -76,7 +78,7 @@ pub struct Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "seed {} fails at operation {}: {}", self.seed, self.operations, self.what)?;
-        write!(f, "to see it happen: cargo run -p immuxdb_simulator --release -- --seed {}", self.seed)
+        write!(f, "to see it happen: cargo xtask simulate --seed {}", self.seed)
     }
 }
 
@@ -110,6 +112,10 @@ struct Driver {
     copies: Copies,
     vocabulary: Vocabulary,
     memory_limit: usize,
+    /// How many syncs had failed when the store was last opened to write.
+    failed_syncs: u64,
+    /// Whether a bit of the files is wrong, so that it is right to fail with [`libimmuxdb::Error::Damaged`].
+    is_rotten: bool,
     operations: u64,
     crashes: u64,
     lives: u64,
@@ -139,6 +145,8 @@ impl Driver {
             copies: Copies::default(),
             vocabulary,
             memory_limit,
+            failed_syncs: 0,
+            is_rotten: false,
             operations: 0,
             crashes: 0,
             lives: 0,
@@ -178,7 +186,7 @@ impl Driver {
             Misfortune::Full(bytes) => self.disk.set_quota(Some(self.disk.used() + bytes)),
         }
         for _ in 0..life.operations {
-            if self.disk.stopped() || self.session().has_unfilled_index {
+            if self.disk.stopped() || self.is_writer_dead() || self.session().has_unfilled_index {
                 break;
             }
             self.operation()?;
@@ -186,9 +194,10 @@ impl Driver {
         let cause = self.disk.stopped();
         match life.end {
             _ if cause => self.crash_at_random(),
+            _ if self.is_writer_dead() => self.kill()?,
             End::Close => self.close()?,
             End::Crash(kind) => self.crash(kind),
-            End::Kill => self.kill(),
+            End::Kill => self.kill()?,
         }
         self.disk.set_quota(None);
         self.tamper()
@@ -205,8 +214,13 @@ impl Driver {
         self.crash(kind);
     }
 
-    /// The process that writes is killed.
-    fn kill(&mut self) {
+    /// Whether a fault has killed the process that writes.
+    fn is_writer_dead(&self) -> bool {
+        self.session.as_ref().is_some_and(|session| self.disk.is_dead(&session.process))
+    }
+
+    /// The process that writes is killed. Those that read go on, until the next one writes, or the machine stops.
+    fn kill(&mut self) -> Outcome {
         self.say(|| "-- kill the writer".to_owned());
         self.crashes += 1;
         self.coverage.count("crash: the writer alone");
@@ -217,6 +231,14 @@ impl Driver {
         self.ledger.crashed(CrashKind::Process);
         self.held = Held::default();
         self.session = None;
+        if self.random.chance(80) {
+            self.coverage.count("reader goes on without a writer");
+            self.read_elsewhere()?;
+        }
+        if self.random.chance(50) {
+            self.crash_at_random();
+        }
+        Ok(())
     }
 
     /// Everything stops, and starts again.
@@ -246,6 +268,8 @@ impl Driver {
                 Effect::StopBefore => "stop before",
                 Effect::StopAmid => "stop in",
                 Effect::StopAfter => "stop after",
+                Effect::Kill => "kill at",
+                Effect::Corrupt => "bit flipped in",
             };
             self.coverage.add(format!("fault: {effect} {call:?}"), times);
         }

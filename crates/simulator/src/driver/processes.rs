@@ -48,8 +48,9 @@ impl Driver {
     /// while the writer is closed or killed, and opened again.
     pub(super) fn read_elsewhere(&mut self) -> Outcome {
         let misfortunes = self.disk.misfortunes();
+        let corruptions = self.disk.corruptions();
         let reader = match self.reader.take() {
-            Some(reader) if self.random.chance(80) => Ok(reader),
+            Some(reader) if !self.disk.is_dead(&reader.process) && self.random.chance(80) => Ok(reader),
             old => {
                 if let Some(reader) = old {
                     reader.end(&self.disk);
@@ -58,8 +59,16 @@ impl Driver {
             }
         };
         let outcome = reader.and_then(|reader| {
-            let outcome = self.look_from(&reader)?;
-            self.reader = Some(reader);
+            let outcome = self.look_from(&reader, corruptions)?;
+            if self.disk.is_dead(&reader.process) {
+                return Ok(Ok(()));
+            }
+            // What it has read wrongly, it may remember so.
+            if self.disk.corruptions() > corruptions {
+                reader.end(&self.disk);
+            } else {
+                self.reader = Some(reader);
+            }
             Ok(outcome)
         });
         let struck = self.disk.misfortunes() > misfortunes || self.disk.stopped();
@@ -78,13 +87,19 @@ impl Driver {
         Ok(Reader { process, _store: store, chain })
     }
 
-    fn look_from(&mut self, reader: &Reader) -> libimmuxdb::Result<Outcome> {
+    fn look_from(&mut self, reader: &Reader, corruptions: u64) -> libimmuxdb::Result<Outcome> {
         let snapshot = reader.chain.snapshot()?;
         let height = snapshot.height();
-        let (lowest, highest) = (self.ledger.synced_height(), self.ledger.bounds().1);
+        let (mut lowest, highest) = (self.ledger.synced_height(), self.ledger.bounds().1);
+        if self.disk.corruptions() > corruptions {
+            // A frame that was read wrongly looks like one that is being written.
+            lowest = Height::ZERO;
+        }
         if height < lowest || height > highest {
             return Ok(Err(format!("the height is {height}, not one from {lowest} to {highest}")));
         }
+        // After a failed sync another one proves nothing, and a reader may not know of it.
+        self.ledger.seen(height, self.disk.failed_syncs() == self.failed_syncs);
         self.coverage.count(if height == highest { "reader sees all" } else { "reader sees less" });
         // What is in doubt, the model cannot tell yet; it may have changed the indexes.
         let newest = self.ledger.model.height();

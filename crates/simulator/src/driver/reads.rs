@@ -77,8 +77,12 @@ impl Driver {
                 self.coverage.count(what);
                 Ok(Some(value))
             }
-            Err(_) if self.disk.misfortunes() > misfortunes || self.disk.stopped() => {
+            Err(_) if self.disk.misfortunes() > misfortunes || self.disk.stopped() || self.is_writer_dead() => {
                 self.coverage.count(format!("{what}: failed"));
+                Ok(None)
+            }
+            Err(Error::Damaged { .. }) if self.may_meet_damage() => {
+                self.coverage.count(format!("{what}: damage is met"));
                 Ok(None)
             }
             Err(Error::Poisoned(_) | Error::IndexMissing { .. }) if self.is_poisoned() => {

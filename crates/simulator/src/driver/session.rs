@@ -20,6 +20,8 @@ pub(super) struct Session {
     pub process: Arc<Process>,
     /// The disk's wounds when the store was opened.
     pub wounds: u64,
+    /// How often something had been read wrongly by then.
+    pub corruptions: u64,
     /// Whether an index could be neither filled nor dropped again. Its creation has failed, so nobody relies on it; the
     /// next opening finishes it or drops it.
     pub has_unfilled_index: bool,
@@ -47,13 +49,18 @@ impl Driver {
     /// Whether something has failed below the engine in this session, so that it may refuse to write. A full disk is no
     /// reason for that.
     pub(super) fn is_poisoned(&self) -> bool {
-        self.disk.wounds() > self.session().wounds
+        self.session.as_ref().is_some_and(|session| self.disk.wounds() > session.wounds)
+    }
+
+    /// Whether damage may be met: a bit of the files is wrong, or one was read wrongly and is remembered so.
+    pub(super) fn may_meet_damage(&self) -> bool {
+        self.is_rotten || self.session.as_ref().is_some_and(|session| self.disk.corruptions() > session.corruptions)
     }
 
     /// Whether this session need not have all that it should: it may be poisoned, or have an index that waits to be
     /// filled.
     pub(super) fn is_wounded(&self) -> bool {
-        self.is_poisoned() || self.session().has_unfilled_index
+        self.is_poisoned() || self.may_meet_damage() || self.session().has_unfilled_index
     }
 
     pub(super) fn chain(&self) -> &Arc<Chain> {
@@ -74,13 +81,16 @@ impl Driver {
             self.disk.clear_faults();
             let struck = self.disk.misfortunes() > misfortunes;
             match opened {
-                Ok((chain, store)) if !self.disk.stopped() => {
+                Ok((chain, store)) if !self.disk.stopped() && !self.disk.is_dead(&process) => {
                     // Something that failed while the store was opened may have left it unable to write.
                     let wounds = self.disk.wounds().saturating_sub(u64::from(struck));
-                    self.session = Some(Session { store, chain, process, wounds, has_unfilled_index: false });
+                    let corruptions = self.disk.corruptions();
+                    self.session =
+                        Some(Session { store, chain, process, wounds, corruptions, has_unfilled_index: false });
                     return self.settle();
                 }
-                Ok(_) => self.crash_at_random(),
+                Ok(_) if self.disk.stopped() => self.crash_at_random(),
+                Ok(_) => self.ledger.crashed(CrashKind::Process),
                 Err(error) if struck => {
                     self.say(|| format!("-- opening failed: {error}"));
                     self.coverage.count("opening failed");
@@ -126,6 +136,7 @@ impl Driver {
         }
         self.coverage.count(if found < highest { "recovered: some commits lost" } else { "recovered: all commits" });
         self.ledger.recovered(found);
+        self.failed_syncs = self.disk.failed_syncs();
         Ok(())
     }
 

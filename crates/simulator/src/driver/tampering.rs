@@ -22,11 +22,11 @@ pub(super) struct Copies {
 
 const MOST_COPIES: usize = 4;
 
-fn log() -> PathBuf {
+pub(super) fn log() -> PathBuf {
     Path::new(ROOT).join(CHAIN).join("log")
 }
 
-fn index() -> PathBuf {
+pub(super) fn index() -> PathBuf {
     Path::new(ROOT).join(CHAIN).join("log.idx")
 }
 
@@ -35,7 +35,7 @@ impl Driver {
     pub(super) fn tamper(&mut self) -> Outcome {
         type Kind = fn(&mut Driver) -> Outcome;
         let kind: Kind = self.random.weighted(&[
-            (68, (|_| Ok(())) as Kind),
+            (54, (|_| Ok(())) as Kind),
             (10, Driver::take_copy),
             (2, Driver::remove_store),
             (5, Driver::remove_index),
@@ -43,11 +43,13 @@ impl Driver {
             (4, Driver::damage_index_file),
             (4, Driver::put_old_index_back),
             (2, Driver::put_old_log_back),
+            (10, Driver::rot),
+            (4, Driver::go_two_ways),
         ]);
         kind(self)
     }
 
-    fn tampered(&mut self, what: impl Into<String>) {
+    pub(super) fn tampered(&mut self, what: impl Into<String>) {
         let what = what.into();
         // Nobody may be reading meanwhile.
         if let Some(reader) = self.reader.take() {
@@ -57,7 +59,7 @@ impl Driver {
         self.coverage.count(format!("tampering: {what}"));
     }
 
-    fn replace(&self, path: &Path, saved: Option<&Saved>) -> Outcome {
+    pub(super) fn replace(&self, path: &Path, saved: Option<&Saved>) -> Outcome {
         self.disk.replace(path, saved).map_err(|error| format!("{} cannot be replaced: {error}", path.display()))
     }
 
@@ -94,7 +96,7 @@ impl Driver {
     }
 
     /// A file of the index, and its bytes.
-    fn some_index_file(&mut self) -> Option<(PathBuf, Vec<u8>)> {
+    pub(super) fn some_index_file(&mut self) -> Option<(PathBuf, Vec<u8>)> {
         let Ok(Saved::Directory(files)) = self.disk.save(&index()) else {
             return None;
         };

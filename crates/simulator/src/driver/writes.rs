@@ -242,7 +242,8 @@ impl Driver {
             let height = grouping.create_index(index, definition, &mut |_| {})?;
             Ok(Committed { height, duplicates: false, created: 0 })
         })?;
-        let is_unfilled = grouping.index(index).is_ok_and(|info| !info.ready) && !self.disk.stopped();
+        let is_over = self.disk.stopped() || self.is_writer_dead();
+        let is_unfilled = !is_over && grouping.index(index).is_ok_and(|info| !info.ready);
         if let Some(session) = self.session.as_mut().filter(|_| is_unfilled) {
             self.coverage.count("an index is left unfilled");
             session.has_unfilled_index = true;
@@ -304,7 +305,7 @@ impl Driver {
             }
             Err(error) if !verdict.is(&error) => {
                 if struck {
-                    self.ledger.failed(&possible, !self.is_poisoned());
+                    self.ledger.failed(&possible, level, !self.is_poisoned());
                 } else if !self.is_wounded() {
                     return Err(format!("{what} must give {verdict:?}, and fails: {error}: {possible:?}"));
                 }

@@ -40,6 +40,14 @@ impl std::fmt::Debug for Content {
     }
 }
 
+impl Content {
+    /// A raw content.
+    #[must_use]
+    pub fn raw(bytes: &[u8]) -> Content {
+        Content { kind: VersionKind::Raw, bytes: bytes.into(), fields: BTreeMap::new() }
+    }
+}
+
 /// What an index key is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Parts {

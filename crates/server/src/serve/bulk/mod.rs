@@ -27,8 +27,8 @@ use super::{lane, media};
 const PORTION: usize = 4 << 20;
 /// Bytes of a line.
 const MOST_LINE: usize = 64 << 20;
-/// What a portion takes: while it is read, while it is committed, and in the commit itself.
-const COPIES: usize = 3;
+/// What a portion takes while it is committed: its text, and the commit itself.
+const COPIES: usize = 2;
 /// Failures that are told one by one.
 const MOST_ERRORS: usize = 100;
 
@@ -75,7 +75,7 @@ pub(crate) async fn post(mut call: Call) -> Result<Response, Problem> {
     let mut committing = Some(Committing::new(grouping, on_error));
 
     let (mut body, stop) = (call.body, call.door.stop.clone());
-    let (mut text, mut shares, mut reserved) = (Vec::new(), Vec::new(), 0);
+    let (mut text, mut share) = (Vec::new(), call.door.budget.share());
     let mut under_way = None;
     let end = loop {
         let piece = tokio::select! {
@@ -87,13 +87,10 @@ pub(crate) async fn post(mut call: Call) -> Result<Response, Problem> {
                 Err(problem) => break Err(problem),
             },
         };
-        let needed = (text.len() + piece.len()).next_power_of_two() * COPIES;
-        if needed > reserved {
-            match call.door.budget.take(needed - reserved).await {
-                Ok(share) => shares.extend(share),
-                Err(problem) => break Err(problem),
-            }
-            reserved = needed;
+        // The text, in a buffer that grows to twice its size; the portion that is under way, and its commit.
+        let needed = (text.len() + piece.len()).next_power_of_two() + text.len().min(PORTION) * COPIES;
+        if let Err(problem) = share.grow(needed).await {
+            break Err(problem);
         }
         let searched = text.len();
         text.extend_from_slice(&piece);
@@ -137,7 +134,7 @@ pub(crate) async fn post(mut call: Call) -> Result<Response, Problem> {
         Ok(committing.into_outcome())
     })
     .await?;
-    drop(shares);
+    drop(share);
     call.door.metrics.commits.inc_by(outcome.commits);
     if let Err(problem) = end {
         outcome.error.get_or_insert(problem);

@@ -89,6 +89,10 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
 impl<'t> Operation<'t> {
     /// What the text of line number `line` asks for; `None` for an end line.
     pub(super) fn parse(line: u64, text: &'t [u8]) -> Result<Option<Operation<'t>>, Problem> {
+        if text.first() != Some(&b'{') && serde_json::from_slice::<IgnoredAny>(text).is_ok() {
+            // An array would be taken for the fields in their order.
+            return Err(bad("the line is no object"));
+        }
         let parsed: Line<'t> = serde_json::from_slice(text).map_err(|error| {
             let code = if error.is_data() { Code::BadLine } else { Code::InvalidJson };
             let what = error.to_string();
