@@ -1,11 +1,7 @@
 //! The test vectors of docs/PROOFS.md.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, reason = "tests")]
-
-mod support;
-
+use crate::support::{Chain, LOG};
 use immuxdb_proof::{Operation, Root, Salt, Salts, Tree, VersionKind, commit_leaf, content_hash, key_hash};
-use support::{Chain, LOG};
 
 #[test]
 fn the_table_in_the_document() {
