@@ -5,7 +5,7 @@ use immuxdb_proof::{Operation, Root, Salt, Salts, Tree, VersionKind, commit_leaf
 
 #[test]
 fn the_table_in_the_document() {
-    let document = include_str!("../../../docs/PROOFS.md");
+    let document = include_str!("../../../../docs/PROOFS.md");
     let salts = Salts::of_body(&[1; 16]);
     let key = key_hash(&salts.key, b"ada");
     let content = content_hash(&salts.content, br#"{"city":"Bern"}"#);
