@@ -12,7 +12,7 @@ BUILT := $(or $(CARGO_TARGET_DIR),target)/release
 DATA_FLAG := $(if $(wildcard $(DATA)/berka99),--data $(DATA))
 HEADING = @printf '\n== %s\n'
 
-.PHONY: help run test packages format lint docs unit bench load-test build clean
+.PHONY: help run test packages cobol format lint docs unit bench load-test build clean
 .DEFAULT_GOAL := help
 
 help: ## list what there is
@@ -24,11 +24,14 @@ run: packages ## build, and take a tour: load a bank's tables, scan, look into t
 	@if [ -e '$(STORE)' ]; then printf '\n(%s is there from an earlier run: the rows become new versions. "make clean" removes it.)\n' '$(STORE)'; fi
 	@'$(BUILT)/examples/tour' $(DATA_FLAG) --store '$(STORE)'
 
-test: packages format lint docs unit ## check formatting, lints and documentation; run all tests
+test: packages cobol format lint docs unit ## check formatting, lints and documentation; run all tests
 	$(HEADING) 'All is well'
 
 packages:
 	@./scripts/packages
+
+cobol:
+	@./scripts/cobol
 
 format:
 	$(HEADING) 'Formatting'

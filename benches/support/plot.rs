@@ -29,6 +29,20 @@ impl Series {
             .collect();
         Series { name: name.to_owned(), points }
     }
+
+    /// A series of points that are to be drawn as they are.
+    #[must_use]
+    pub fn of_points(name: &str, points: Vec<(f64, f64)>) -> Series {
+        Series { name: name.to_owned(), points }
+    }
+}
+
+/// What a picture says beside its lines.
+#[derive(Clone, Copy)]
+struct Words<'w> {
+    caption: &'w str,
+    x: &'w str,
+    y: &'w str,
 }
 
 /// Colours that stay apart for colour-blind eyes (Okabe and Ito's).
@@ -61,44 +75,59 @@ pub fn draw(path: &Path, bench: &str, series: &[Series], log: bool) -> Result<()
 
     let area = SVGBackend::new(path, (960, 540)).into_drawing_area();
     let caption = format!("{bench}: cost per item as the store grows");
+    let words = Words { caption: &caption, x: "items so far", y: "microseconds per item" };
     let drawn = if log {
         let cost = (lowest / 1.5..highest * 3.0).log_scale();
-        draw_chart(&area, &caption, &shown, 0.0..items, cost)
+        draw_chart(&area, words, &shown, 0.0..items, cost)
     } else {
         // Single peaks (a background merge, the machine's other work) shall not flatten the rest.
         let mut sorted: Vec<f64> = points().map(|p| p.1).collect();
         sorted.sort_by(f64::total_cmp);
         let typical = sorted[(sorted.len() - 1) * 98 / 100];
-        draw_chart(&area, &caption, &shown, 0.0..items, 0.0..(typical * 1.5).min(highest * 1.3))
+        draw_chart(&area, words, &shown, 0.0..items, 0.0..(typical * 1.5).min(highest * 1.3))
     };
     drawn.map_err(|error| anyhow!("{}: {error}", path.display()))
 }
 
-/// Draws series that differ by orders of magnitude, in cost and in length: both axes are logarithmic.
+/// Draws the cost per item of series that differ by orders of magnitude, in cost and in length: both axes are logarithmic.
 ///
 /// # Errors
-/// When the file can't be written, or no series has a point.
+/// When the file can't be written, or there is no point.
 pub fn compare(path: &Path, caption: &str, series: &[Series]) -> Result<()> {
-    let points = || series.iter().flat_map(|s| s.points.iter());
-    let range = |values: &mut dyn Iterator<Item = f64>| {
-        values.fold((f64::MAX, 0.0), |(low, high): (f64, f64), value| (low.min(value), high.max(value)))
-    };
+    draw_logarithmic(path, Words { caption, x: "items so far", y: "microseconds per item" }, series)
+}
+
+/// Draws seconds against items into an SVG file, both on logarithmic axes: where a line is straight and rises by one decade
+/// a decade, the cost of an item stays the same.
+///
+/// # Errors
+/// When the file can't be written, or there is no point.
+pub fn draw_seconds(path: &Path, caption: &str, series: &[Series]) -> Result<()> {
+    draw_logarithmic(path, Words { caption, x: "records", y: "seconds" }, series)
+}
+
+fn draw_logarithmic(path: &Path, words: Words<'_>, series: &[Series]) -> Result<()> {
+    let shown: Vec<&Series> = series.iter().filter(|s| !s.points.is_empty()).collect();
+    let points = || shown.iter().flat_map(|s| s.points.iter());
     if points().next().is_none() {
-        return Err(anyhow!("there are too few items for a plot"));
+        return Err(anyhow!("there is nothing to plot"));
     }
-    let (first, last) = range(&mut points().map(|p| p.0));
-    let (lowest, highest) = range(&mut points().map(|p| p.1));
+    let bounds = |coordinate: fn(&(f64, f64)) -> f64| {
+        let lowest = points().map(coordinate).fold(f64::MAX, f64::min);
+        let highest = points().map(coordinate).fold(0.0, f64::max);
+        (lowest / 1.3, highest * 1.3)
+    };
+    let ((fewest, most), (fastest, slowest)) = (bounds(|p| p.0), bounds(|p| p.1));
     let area = SVGBackend::new(path, (960, 540)).into_drawing_area();
-    let items = (first..last.max(first * 10.0)).log_scale();
-    // Above the lines there is room for their names.
-    let cost = (lowest / 2.0..highest * 100.0).log_scale();
-    let shown: Vec<&Series> = series.iter().collect();
-    draw_chart(&area, caption, &shown, items, cost).map_err(|error| anyhow!("{}: {error}", path.display()))
+    // The legend stands at the top left, where a line that rises has no points, with some room more.
+    let drawn =
+        draw_chart(&area, words, &shown, (fewest..most).log_scale(), (fastest / 1.5..slowest * 20.0).log_scale());
+    drawn.map_err(|error| anyhow!("{}: {error}", path.display()))
 }
 
 fn draw_chart<Items, Cost>(
     area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
-    caption: &str,
+    words: Words<'_>,
     series: &[&Series],
     items: Items,
     cost: Cost,
@@ -113,14 +142,14 @@ where
     let mut chart = ChartBuilder::on(area)
         .margin(18)
         .margin_right(40)
-        .caption(caption, (FONT, 22).into_font().color(&INK))
+        .caption(words.caption, (FONT, 22).into_font().color(&INK))
         .x_label_area_size(48)
         .y_label_area_size(64)
         .build_cartesian_2d(items, cost)?;
     chart
         .configure_mesh()
-        .x_desc("items so far")
-        .y_desc("microseconds per item")
+        .x_desc(words.x)
+        .y_desc(words.y)
         .x_label_formatter(&|items| grouped(*items))
         .y_label_formatter(&|cost| short(*cost))
         .x_labels(11)
@@ -198,6 +227,22 @@ mod tests {
         for text in ["then and now", "1,000,000", "100,000"] {
             assert!(svg.contains(text), "{text} is missing");
         }
+    }
+
+    #[test]
+    fn seconds_against_items() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("seconds.svg");
+        let series = [
+            Series::of_points("A", vec![(1000.0, 0.01), (10_000.0, 0.1), (100_000.0, 1.0)]),
+            Series::of_points("B", vec![(1000.0, 0.5), (10_000.0, 50.0)]),
+        ];
+        draw_seconds(&path, "WRITE", &series).unwrap();
+        let svg = std::fs::read_to_string(path).unwrap();
+        for text in ["WRITE", "records", "seconds", "10,000"] {
+            assert!(svg.contains(text), "{text} is missing");
+        }
+        assert!(draw_seconds(Path::new("unused.svg"), "x", &[Series::of_points("A", Vec::new())]).is_err());
     }
 
     #[test]

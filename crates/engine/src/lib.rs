@@ -38,17 +38,24 @@
 //! | snapshot | [`Snapshot`] | a chain at a height |
 //! | transaction | [`Transaction`] | several operations at one height |
 //! | scan | [`Scan`], [`Units`] | units in order, by unit key or index |
+//! | walk | [`Walk`] | units in order, one step at a time, while commits go on |
 
 mod chain;
 mod delta;
 pub mod environment;
 mod error;
 mod grouping;
+mod hashes;
 pub mod index;
 pub mod limits;
 mod log;
 mod options;
+#[cfg(feature = "planted")]
+pub mod planted;
+#[cfg(not(feature = "planted"))]
+mod planted;
 mod prefetch;
+pub mod repair;
 mod run;
 mod scan;
 mod snapshot;
@@ -59,11 +66,14 @@ mod types;
 mod unit;
 mod units;
 mod varint;
+pub mod verify;
+mod walk;
 
 pub use chain::{Chain, ChainStats, GroupingInfo, IndexProgress, RecoveryReport, RunStats, TailCut};
 pub use error::{Error, Result};
 pub use grouping::{Grouping, IndexInfo};
-pub use options::{Background, StoreOptions};
+pub use immuxdb_proof as proof;
+pub use options::{Background, Hashing, StoreOptions, Syncing};
 pub use scan::{Cursor, Scan};
 pub use snapshot::Snapshot;
 pub use store::Store;
@@ -71,3 +81,4 @@ pub use transaction::Transaction;
 pub use types::{Birth, Durability, GroupingId, Height, IndexId, Position, Timestamp, VersionKind};
 pub use unit::{Committed, Content, Unit, Version, WriteOptions};
 pub use units::{Units, Versions};
+pub use walk::{Seek, Walk};

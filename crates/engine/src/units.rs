@@ -112,7 +112,7 @@ impl Units {
             }
             Source::Fallback(scan) => match scan.next()? {
                 Some(entry) => {
-                    let version = (entry.birth, entry.position);
+                    let version = (entry.version, entry.position);
                     shared.unit_of(&entry.unit_key, version, Some((&entry.key, entry.birth)), self.keys_only)?
                 }
                 None => return Ok(None),

@@ -80,6 +80,7 @@ fn report_recovery(chain: &Chain) {
     }
     if let Some(damage) = &recovery.damage {
         note(format_args!("the log is damaged, so the chain is read-only: {damage}"));
+        note("`immuxdb verify` shows all that is damaged, `immuxdb repair` saves what is whole into a new store");
     }
     match recovery.ignored_runs {
         0 => (),
@@ -88,6 +89,8 @@ fn report_recovery(chain: &Chain) {
     }
 }
 
-pub(crate) fn options(configuration: &ImmuxDBConfiguration) -> StoreOptions {
+/// How the settings want stores to be opened.
+#[must_use]
+pub fn options(configuration: &ImmuxDBConfiguration) -> StoreOptions {
     StoreOptions::default().memory_limit(configuration.memory_limit).durability(configuration.durability)
 }

@@ -107,3 +107,38 @@ fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
     }
     bar
 }
+
+/// A bar over work of several stages, one after another, on one chain.
+pub struct Stages {
+    bar: ProgressBar,
+    chain: String,
+}
+
+impl Stages {
+    /// No stage yet.
+    #[must_use]
+    pub fn new(chain: &str) -> Stages {
+        let bar = if std::io::stderr().is_terminal() { ProgressBar::no_length() } else { ProgressBar::hidden() };
+        Stages { bar: styled(bar, "{bar:30} {percent}% of {msg}"), chain: chain.to_owned() }
+    }
+
+    /// So much of a stage is done.
+    pub fn show(&self, stage: &str, done: u64, total: Option<u64>) {
+        self.bar.set_message(format!("{stage}, chain {}", self.chain));
+        match total {
+            Some(total) => self.bar.set_length(total),
+            None => self.bar.unset_length(),
+        }
+        self.bar.set_position(done);
+    }
+
+    /// Prints without the bar in the way.
+    pub fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
+        self.bar.suspend(print)
+    }
+
+    /// All is done.
+    pub fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -8,6 +8,7 @@
 //! | [`model`] | what a chain should be, as plainly as it can be said |
 //! | [`driver`] | a seed's history: random operations, faults and crashes; all answers compared with the model |
 //! | [`campaign`] | many seeds |
+//! | `planted` | the search for faults that were put into the engine on purpose (feature `planted`) |
 //!
 //! The engine runs on it as it is: [`libimmuxdb::storage::Storage`] and
 //! [`libimmuxdb::environment::Environment`] are the only doors through which it reaches the world.
@@ -22,4 +23,6 @@ pub mod disk;
 pub mod driver;
 pub mod environment;
 pub mod model;
+#[cfg(feature = "planted")]
+pub mod planted;
 pub mod random;

@@ -11,6 +11,7 @@
 
 use super::view::hash_of;
 use crate::index::KeySet;
+use crate::planted;
 use crate::types::{Birth, IndexId};
 
 /// What a new version changes. Keys stand in the key sets that it was derived from.
@@ -100,13 +101,19 @@ impl Changes {
         let mut kept = false;
         for (nth, at) in in_old.enumerate() {
             let old_key = old.keys.get(at).1;
-            let old_birth = birth_of(old, index, nth);
+            let old_birth = birth_of(old.births, old.birth, index, nth);
             while !in_new.is_empty() && new.get(in_new.start).1 < old_key {
                 self.live(index, new, in_new.start);
                 self.births.push((index, birth));
                 in_new.start += 1;
             }
             if !in_new.is_empty() && new.get(in_new.start).1 == old_key {
+                if planted::is(planted::Fault::BirthsOutOfOrder) {
+                    self.kills.push((index, at, old_birth));
+                    self.live(index, new, in_new.start);
+                    in_new.start += 1;
+                    continue;
+                }
                 self.births.push((index, old_birth));
                 kept = true;
                 in_new.start += 1;
@@ -124,11 +131,11 @@ impl Changes {
     }
 }
 
-/// The birth of the `nth` key that the old version has in `index`.
-fn birth_of(old: &Old<'_>, index: IndexId, nth: usize) -> Birth {
-    let first = old.births.partition_point(|(id, _)| *id < index);
-    match old.births.get(first + nth) {
+/// The birth of the `nth` key that a version, born at `own`, has in `index`.
+pub(crate) fn birth_of(births: &[(IndexId, Birth)], own: Birth, index: IndexId, nth: usize) -> Birth {
+    let first = births.partition_point(|(id, _)| *id < index);
+    match births.get(first + nth) {
         Some((id, birth)) if *id == index => *birth,
-        _ => old.birth,
+        _ => own,
     }
 }

@@ -1,19 +1,20 @@
 //! Reading in the order of an index that did not exist yet.
 //!
-//! Before the height of its definition an index has no entries. The units are there, though, and so are their keys: each
-//! pass over all units keeps the next few thousand entries in index order, until all were given. Memory is bounded;
+//! Before the height of its definition an index has no entries, and while it is being filled not all of them. The units are
+//! there, though, and so are their keys and what the versions know of those keys' births: each pass over all units keeps the next few thousand entries in index order, until all were given. Memory is bounded;
 //! time is one pass for each portion.
 
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use super::catalog::{GroupingEntry, IndexEntry};
+use super::derive::birth_of;
 use super::{Range, Shared, UnitScan};
 use crate::error::Result;
 use crate::index::{KeyExtractor, KeySet};
 use crate::log::Log;
 use crate::scan::Cursor;
-use crate::types::{Birth, Height, Position};
+use crate::types::{Birth, Height, IndexId, Position};
 
 /// Entries that one pass keeps.
 const PORTION: usize = 4096;
@@ -23,6 +24,8 @@ const PORTION: usize = 4096;
 pub(crate) struct FallbackEntry {
     pub(crate) key: Vec<u8>,
     pub(crate) birth: Birth,
+    /// The version's own birth.
+    pub(crate) version: Birth,
     pub(crate) unit_key: Vec<u8>,
     pub(crate) position: Position,
 }
@@ -32,6 +35,7 @@ pub(crate) struct FallbackScan {
     shared: Arc<Shared>,
     grouping: Arc<GroupingEntry>,
     extractor: KeyExtractor,
+    index: IndexId,
     at: Height,
     range: Range,
     portion: VecDeque<FallbackEntry>,
@@ -48,7 +52,7 @@ impl FallbackScan {
     ) -> Result<FallbackScan> {
         let extractor = KeyExtractor::new(&[(index.id, index.definition.clone())])?;
         let (shared, portion) = (Arc::clone(shared), VecDeque::new());
-        Ok(FallbackScan { shared, grouping, extractor, at, range, portion, finished: false })
+        Ok(FallbackScan { shared, grouping, extractor, index: index.id, at, range, portion, finished: false })
     }
 
     pub(crate) fn next(&mut self) -> Result<Option<FallbackEntry>> {
@@ -67,11 +71,13 @@ impl FallbackScan {
             let body = self.shared.log.read_body(version.position)?;
             keys.clear();
             self.extractor.extract(version.kind, body.content(), &mut keys)?;
-            for (_, key) in keys.iter() {
-                if self.range.covers(key, version.birth) {
+            for (nth, (_, key)) in keys.iter().enumerate() {
+                let birth = birth_of(&version.births, version.birth, self.index, nth);
+                if self.range.covers(key, birth) {
                     kept.add(FallbackEntry {
                         key: key.to_vec(),
-                        birth: version.birth,
+                        birth,
+                        version: version.birth,
                         unit_key: units.key().to_vec(),
                         position: version.position,
                     });

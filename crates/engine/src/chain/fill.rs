@@ -23,6 +23,7 @@ use crate::delta::Delta;
 use crate::error::{Error, Result};
 use crate::index::{IndexDefinition, KeyExtractor, KeySet};
 use crate::log::{Log, LogPoint};
+use crate::planted;
 use crate::run::{RunMeta, SectionId};
 use crate::types::{Birth, Height, Position};
 use crate::unit::WriteOptions;
@@ -148,6 +149,9 @@ impl Shared {
         let index = entry.index(name).cloned();
         let index =
             index.ok_or_else(|| Error::IndexMissing { grouping: grouping.to_owned(), index: name.to_owned() })?;
+        if index.filled {
+            return Ok(());
+        }
         let written = self.write_entries(&entry, &index, progress)?;
         if index.definition.unique
             && let Err(error) = self.check_unique(&entry, &index, &written)
@@ -176,7 +180,11 @@ impl Shared {
         progress: &mut dyn FnMut(IndexProgress),
     ) -> Result<Vec<NumberedRun>> {
         let extractor = KeyExtractor::new(&[(index.id, index.definition.clone())])?;
-        let mut units = UnitScan::new(self, Arc::clone(grouping), index.since, Range::all())?;
+        let mut at = index.since;
+        if planted::is(planted::Fault::FillMissesRewrites) {
+            at = self.view().active.start().min(index.since);
+        }
+        let mut units = UnitScan::new(self, Arc::clone(grouping), at, Range::all())?;
         let mut keys = KeySet::new();
         let mut portion = Portion::default();
         let mut written = Vec::new();

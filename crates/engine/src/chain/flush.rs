@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::delta::{Delta, Newest, Ordering, Piece, What};
 use crate::error::Result;
+use crate::planted;
 use crate::prefetch;
 use crate::run::{RunWriter, SectionId};
 use crate::types::{GroupingId, Height, IndexId};
@@ -95,6 +96,9 @@ impl Iterator for Outcomes<'_> {
                 && self.piece.key(self.at) == self.piece.key(at)
             {
                 self.at += 1;
+                if planted::is(planted::Fault::KillForgottenAtFlush) {
+                    return Some((at, Outcome::Live));
+                }
                 return Some((at, Outcome::Past(end)));
             }
         }

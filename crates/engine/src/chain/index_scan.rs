@@ -14,6 +14,7 @@ use super::merged::{Event, Merged, Start};
 use super::range::Range;
 use super::view::{View, hash_of};
 use crate::error::{Error, Result};
+use crate::planted;
 use crate::types::{Birth, Height, IndexId, Position};
 
 /// An entry that is alive.
@@ -66,13 +67,44 @@ impl IndexScan {
         at: Height,
         range: Range,
     ) -> Result<IndexScan> {
+        let start = range.clone();
+        IndexScan::from(shared, grouping, index, at, range, start.start_of_index())
+    }
+
+    /// A scan of `range` that stands at `start`.
+    pub(crate) fn from(
+        shared: &Arc<Shared>,
+        grouping: Arc<GroupingEntry>,
+        index: IndexId,
+        at: Height,
+        range: Range,
+        start: Start<'_>,
+    ) -> Result<IndexScan> {
         let view = shared.view();
         let floor = grouping.floor(at);
         let mut merged = Merged::index(&view, grouping.id, index, at, floor, range.backward);
-        merged.start(range.start_of_index())?;
+        merged.start(start)?;
         let shared = Arc::clone(shared);
         let (entry, dead) = (Entry::default(), DeadWalk::default());
         Ok(IndexScan { shared, grouping, index, at, floor, range, view, merged, entry, dead, steps: 0 })
+    }
+
+    /// Goes to another place of the same reading, and on from there in either direction.
+    pub(crate) fn restart(&mut self, start: Start<'_>, backward: bool) -> Result<()> {
+        self.remember_dead();
+        self.range.backward = backward;
+        self.merged.turn(backward);
+        self.merged.start(start)
+    }
+
+    /// The grouping.
+    pub(crate) fn grouping(&self) -> &GroupingEntry {
+        &self.grouping
+    }
+
+    /// The index.
+    pub(crate) fn index(&self) -> IndexId {
+        self.index
     }
 
     /// Steps to the next living entry; `false` at the end of the range.
@@ -166,6 +198,9 @@ impl IndexScan {
         if birth < self.floor {
             return Ok(Some(State::Dead { since: ended.min(self.floor) }));
         }
+        if planted::is(planted::Fault::EndOffByOne) && ended == self.at {
+            return Ok(Some(State::Lives));
+        }
         Ok(Some(if ended <= self.at { State::Dead { since: ended } } else { State::Lives }))
     }
 
@@ -186,7 +221,10 @@ impl IndexScan {
     /// Where the newest version at the scan's height of the entry's unit is.
     pub(crate) fn version(&self) -> Result<(Birth, Position)> {
         let hash = hash_of(&self.entry.unit_key);
-        let among = self.entry.hint.as_ref().map_or(usize::MAX, |hint| hint.age);
+        let mut among = self.entry.hint.as_ref().map_or(usize::MAX, |hint| hint.age);
+        if planted::is(planted::Fault::StaleHintTrusted) && self.entry.hint.is_some() {
+            among = 0;
+        }
         let newer = self.view.version(&self.grouping, &self.entry.unit_key, hash, self.at, among)?;
         match (newer, &self.entry.hint) {
             (Some(version), _) => Ok((version.birth, version.position)),

@@ -18,6 +18,7 @@ use crate::delta::Delta;
 use crate::error::{Error, Result};
 use crate::log::LogPoint;
 use crate::options::Background;
+use crate::planted;
 use crate::run::{
     Manifest, MergeRules, Run, RunEntry, RunMeta, RunSize, RunSummary, RunWriter, choose_merge, file_name, merge,
 };
@@ -118,7 +119,7 @@ impl Shared {
 
     /// Does one piece of background work; `false` when there is none.
     pub(crate) fn background_step(&self) -> Result<bool> {
-        Ok(self.flush_oldest()? || self.merge_some(false)?)
+        Ok(self.flush_oldest()? || self.merge_some(false)? || self.hash_step())
     }
 
     /// Does, or waits for, all background work.
@@ -139,6 +140,9 @@ impl Shared {
         let Some(delta) = self.view().frozen.last().cloned() else {
             return Ok(false);
         };
+        if planted::is(planted::Fault::ViewLosesDelta) {
+            self.change_view(|view| view.frozen.retain(|frozen| !Arc::ptr_eq(frozen, &delta)));
+        }
         let Some(end) = delta.end_point() else {
             unreachable!("a delta that is frozen knows where it ends");
         };
@@ -166,12 +170,20 @@ impl Shared {
                 runs.insert(runs.len() - later, written.clone());
             },
             |view| {
+                if planted::is(planted::Fault::ViewLosesDelta) {
+                    return;
+                }
                 let written_off = view.frozen.pop();
                 assert!(written_off.is_some_and(|frozen| Arc::ptr_eq(&frozen, &delta)), "the oldest delta was written");
             },
             None,
         )?;
         Ok(true)
+    }
+
+    /// Whether some merge is worth it.
+    pub(crate) fn has_merge_to_do(&self) -> bool {
+        choose_inputs(&self.runs.lock().in_force, false).is_some()
     }
 
     /// Merges the runs whose merge is most worth it; `false` when none is.
@@ -285,7 +297,9 @@ impl Shared {
         if !runs.manifest_held_back {
             let catalog = self.catalog.read().encode(filled);
             // What the manifest says must not be ahead of the log that survives.
-            self.log.checkpoint()?;
+            if !planted::is(planted::Fault::LogNotSyncedBeforeManifest) {
+                self.log.checkpoint()?;
+            }
             let header = self.log.header();
             let entries =
                 in_force.iter().map(|numbered| RunEntry { number: numbered.number, summary: numbered.run.summary() });
@@ -311,7 +325,7 @@ impl Shared {
         }
     }
 
-    fn have_index_directory(&self, runs: &mut Runs) -> Result<()> {
+    pub(super) fn have_index_directory(&self, runs: &mut Runs) -> Result<()> {
         self.log.check_place()?;
         if !runs.directory_made {
             make_directory(&*self.options.storage, &self.index_directory)?;

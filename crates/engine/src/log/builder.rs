@@ -9,6 +9,7 @@ use super::head::{Envelope, HeadFields, begin_head, seal_head};
 use super::operation::{self, DEFINITION_BYTES, Previous};
 use crate::error::{Error, Result};
 use crate::limits;
+use crate::planted;
 use crate::types::{Birth, Durability, GroupingId, Height, IndexId, Position, Timestamp, VersionKind};
 use crate::varint;
 
@@ -263,7 +264,10 @@ impl FrameBuilder {
         let frame = &mut self.frame;
         frame.clear();
         frame.reserve(HEAD_BYTES + self.headers.len() + self.rests.len() + self.bodies.len() * BODY_HEAD_BYTES);
-        let time = self.now.max(before.time);
+        let mut time = self.now.max(before.time);
+        if planted::is(planted::Fault::TimeRunsBackwards) {
+            time = self.now;
+        }
         let fields = HeadFields {
             durability: self.durability,
             height: self.height,

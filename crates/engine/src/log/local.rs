@@ -10,6 +10,7 @@
 //! * `synced` is what an fdatasync has confirmed.
 
 use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -21,11 +22,14 @@ use super::builder::FrameBuilder;
 use super::fault::{BodyFault, Fault};
 use super::head::{Envelope, FrameHead, FrameMeta};
 use super::header::{LogHeader, PAGE_BYTES};
+use super::opening::directory;
 use super::reader::FrameReader;
 use super::status::{Status, Writer};
 use super::windows::Windows;
 use super::{Appended, Log, LogPoint};
 use crate::error::{Error, Result};
+use crate::options::Syncing;
+use crate::planted;
 use crate::storage::{File, Storage};
 use crate::types::{Durability, Height, Position, Timestamp};
 
@@ -54,8 +58,21 @@ pub(crate) struct LocalLog {
     /// A sync ended: who waited for it goes on, and one of those whose commits came too late for it leads the next.
     sync_ended: Condvar,
     pub(super) status: Mutex<StatusWriter>,
+    /// When closing syncs.
+    pub(super) syncing_at_close: Syncing,
+    /// What the first sync has to do besides.
+    pub(super) owed: Mutex<Owed>,
     poison: OnceLock<String>,
     windows: Windows,
+}
+
+/// What opening a log left to the first sync, with [`Syncing::OnDemand`].
+#[derive(Debug, Default)]
+pub(super) struct Owed {
+    /// Offsets of bytes that must be written once more, see `recovery`.
+    pub rewrite: Option<Range<u64>>,
+    /// The file may be new: its name is to be synced, too.
+    pub name: bool,
 }
 
 /// The end of the log.
@@ -112,6 +129,8 @@ impl LocalLog {
             syncing: Mutex::new(false),
             sync_ended: Condvar::new(),
             status: Mutex::new(StatusWriter { sequence: found.map_or(0, |s| s.sequence), writer }),
+            syncing_at_close: Syncing::Always,
+            owed: Mutex::default(),
             poison: OnceLock::new(),
             windows: Windows::new(),
         }
@@ -128,6 +147,24 @@ impl LocalLog {
 
     pub(super) fn io(&self, error: io::Error) -> Error {
         Error::io(&self.path, error)
+    }
+
+    /// Hands what is in memory to the operating system.
+    ///
+    /// # Errors
+    /// As [`Log::append`].
+    pub fn write_buffered(&self) -> Result<()> {
+        self.flush(&mut self.tail.lock())
+    }
+
+    /// Where the written part ends. Frames before it can be read without a write.
+    pub fn written(&self) -> u64 {
+        self.written.load(Ordering::Acquire)
+    }
+
+    /// The frames from a point up to the end of the written part.
+    pub fn written_frames(&self, from: LogPoint) -> FrameReader {
+        FrameReader::new(Arc::clone(&self.file), self.path.clone(), self.envelope, from, self.written())
     }
 
     /// The point after the commit at `height`, whose frame ends at `offset`: a mark that was taken from this log.
@@ -164,7 +201,10 @@ impl LocalLog {
 
     pub(super) fn write_slot(&self, closed: bool) -> Result<()> {
         let mut status = self.status.lock();
-        let synced = *self.synced.lock();
+        let mut synced = *self.synced.lock();
+        if planted::is(planted::Fault::StatusBeforeSync) {
+            synced = self.newest();
+        }
         status.sequence += 1;
         Status::new(status.sequence, synced, status.writer, closed)
             .write(&*self.file, self.header.log_id)
@@ -183,7 +223,8 @@ impl LocalLog {
         Ok(synced)
     }
 
-    /// Syncs all of the log and marks it as closed. Nothing can be appended after that; the lock goes with the log.
+    /// Syncs all of the log, unless that was to be done [on demand](Syncing::OnDemand), and marks it as closed. Nothing can
+    /// be appended after that; the lock goes with the log.
     ///
     /// # Errors
     /// As [`Log::sync`]. Without the writer's lock there is nothing to do.
@@ -191,9 +232,17 @@ impl LocalLog {
         if self.writable(&self.tail.lock().access).is_err() {
             return self.check_poison();
         }
-        self.sync_everything()?;
-        self.write_slot(true)?;
-        self.file.sync_data().map_err(|error| self.poisoned(error))?;
+        match self.syncing_at_close {
+            Syncing::Always => {
+                self.sync_everything()?;
+                self.write_slot(true)?;
+                self.file.sync_data().map_err(|error| self.poisoned(error))?;
+            }
+            Syncing::OnDemand => {
+                self.flush(&mut self.tail.lock())?;
+                self.write_slot(true)?;
+            }
+        }
         self.tail.lock().access = Access::Stopped("it was closed".to_owned());
         self.lock.lock().take();
         Ok(())
@@ -230,6 +279,9 @@ impl LocalLog {
     }
 
     fn poisoned(&self, error: io::Error) -> Error {
+        if planted::is(planted::Fault::FailedSyncForgotten) {
+            return self.io(error);
+        }
         // The first failure is the one that tells what happened.
         let _ = self.poison.set(error.to_string());
         self.io(error)
@@ -244,6 +296,12 @@ impl LocalLog {
                 Ok(())
             }
             Err(error) if is_full(&error) => {
+                if planted::is(planted::Fault::HalfWriteKept)
+                    && let Ok(len) = self.file.len()
+                {
+                    self.written.store(len, Ordering::Release);
+                    return Err(self.io(error));
+                }
                 if let Err(cut) = self.file.set_len(at) {
                     return Err(self.poisoned(cut));
                 }
@@ -313,7 +371,16 @@ impl LocalLog {
         if self.synced.lock().offset == point.offset {
             return Ok(point);
         }
-        self.file.sync_data().map_err(|error| self.poisoned(error))?;
+        let owed = std::mem::take(&mut *self.owed.lock());
+        if let Some(range) = owed.rewrite {
+            self.rewrite(range.start, range.end).map_err(|error| self.poisoned(error))?;
+        }
+        if !planted::is(planted::Fault::LogNotSynced) {
+            self.file.sync_data().map_err(|error| self.poisoned(error))?;
+        }
+        if owed.name {
+            self.storage.sync_dir(directory(&self.path)).map_err(|error| self.poisoned(error))?;
+        }
         self.set_synced(point);
         Ok(point)
     }
@@ -463,12 +530,6 @@ impl Log for LocalLog {
 
     fn frames(&self, from: LogPoint) -> Result<FrameReader> {
         self.flush(&mut self.tail.lock())?;
-        Ok(FrameReader::new(
-            Arc::clone(&self.file),
-            self.path.clone(),
-            self.envelope,
-            from,
-            self.written.load(Ordering::Acquire),
-        ))
+        Ok(self.written_frames(from))
     }
 }

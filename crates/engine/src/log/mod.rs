@@ -34,11 +34,13 @@
 //! | `local` | appending, syncing, reading |
 //! | `opening` | the lock and the first page |
 //! | `recovery` | where does the log end? |
+//! | `examine` | all that can be read of a damaged log |
 //!
 //! The bytes are laid down in `docs/FORMAT.md`.
 
 mod body;
 mod builder;
+mod examine;
 mod fault;
 mod frame;
 mod head;
@@ -55,8 +57,11 @@ mod windows;
 
 pub(crate) use body::Body;
 pub(crate) use builder::{CommitMeta, FrameBuilder};
+pub(crate) use examine::{Examined, Gap};
+pub(crate) use fault::Fault;
 pub(crate) use frame::Frame;
 pub(crate) use head::FrameMeta;
+pub(crate) use header::{LogHeader, PAGE_BYTES};
 pub(crate) use local::LocalLog;
 pub(crate) use opening::Opening;
 pub(crate) use operation::{NewVersion, Operation, Previous};

@@ -10,6 +10,8 @@ use super::header::{HEADER_BYTES, LogHeader, PAGE_BYTES, WRITER_LOCK};
 use super::local::{Access, LocalLog};
 use super::status::{Status, Writer};
 use crate::error::{Error, Result};
+use crate::options::Syncing;
+use crate::planted;
 use crate::storage::{File, OpenMode, Storage};
 use crate::types::{Height, Timestamp};
 
@@ -29,6 +31,8 @@ pub(crate) struct Opening {
     pub now: Timestamp,
     /// Whether something derived from the log is there: so the log was there, and is not made anew.
     pub was_there: bool,
+    /// When to sync what opening and closing write.
+    pub syncing: Syncing,
 }
 
 impl LocalLog {
@@ -53,8 +57,9 @@ impl LocalLog {
         if LogHeader::is_unfinished(&page, len) {
             make(&*file, opening).map_err(io)?;
         }
+        let always = opening.syncing == Syncing::Always;
         let header = LogHeader::decode(path, &read_page(&*file).map_err(io)?)?;
-        if len <= PAGE_BYTES {
+        if len <= PAGE_BYTES && always {
             // Whoever made the file may have been stopped before these, or have seen its sync fail: then another sync
             // says something only of what is written once more.
             file.set_len(PAGE_BYTES).map_err(io)?;
@@ -65,7 +70,9 @@ impl LocalLog {
                 Status::new(1, header.base(), opening.writer, true).write(&*file, header.log_id).map_err(io)?;
                 file.sync_data().map_err(io)?;
             }
-            storage.sync_dir(directory(path)).map_err(io)?;
+            if !planted::is(planted::Fault::DirectoryNotSynced) {
+                storage.sync_dir(directory(path)).map_err(io)?;
+            }
         }
         if !header.writable() {
             return Err(Error::Format {
@@ -75,9 +82,11 @@ impl LocalLog {
             });
         }
         let found = Status::read(&*file, header.log_id).map_err(io)?;
-        let log =
+        let mut log =
             LocalLog::with(Arc::clone(storage), path.to_owned(), file, header, found, Access::Recover, opening.writer);
+        log.syncing_at_close = opening.syncing;
         *log.lock.lock() = Some(lock);
+        log.owed.lock().name = len <= PAGE_BYTES && !always;
         Ok(log)
     }
 
@@ -120,6 +129,9 @@ impl LocalLog {
         let same = |height: Height, offset: u64, chain: u64| {
             (height, offset, chain) == (point.height, point.offset, point.chain)
         };
+        if planted::is(planted::Fault::StaleIndexTrusted) {
+            return Ok(true);
+        }
         let base = self.header.base();
         if point.offset <= base.offset {
             return Ok(same(base.height, base.offset, base.chain));
@@ -181,7 +193,7 @@ fn lock(storage: &dyn Storage, path: &Path) -> Result<(Arc<dyn File>, Arc<dyn Fi
             },
             Err(error) => return Err(io(error)),
         };
-        if !file.try_lock(WRITER_LOCK).map_err(io)? {
+        if !file.try_lock(WRITER_LOCK).map_err(io)? && !planted::is(planted::Fault::LockIgnored) {
             return Err(Error::Held { path: path.to_owned(), holder: holder(&*file, path) });
         }
         // The path may lead elsewhere by now: the file was replaced or removed between opening and locking.
@@ -207,7 +219,7 @@ fn holder(file: &dyn File, path: &Path) -> Option<String> {
     Some(format!("process {}", status.writer.pid))
 }
 
-/// Writes the first page. The header is safe before any frame is written.
+/// Writes the first page. Where everything is synced, the header is safe before any frame is written.
 fn make(file: &dyn File, opening: &Opening) -> io::Result<()> {
     let header = LogHeader::new(opening.log_id, opening.now);
     let bytes = header.encode();
@@ -215,5 +227,8 @@ fn make(file: &dyn File, opening: &Opening) -> io::Result<()> {
     page[..bytes.len()].copy_from_slice(&bytes);
     file.write_at(&page, 0)?;
     Status::new(1, header.base(), opening.writer, true).write(file, header.log_id)?;
-    file.sync_data()
+    match opening.syncing {
+        Syncing::Always => file.sync_data(),
+        Syncing::OnDemand => Ok(()),
+    }
 }

@@ -15,7 +15,8 @@
 //!
 //! If the machine was not restarted, an earlier process may have seen an fdatasync fail; the pages are then clean without
 //! being on the device, and another fdatasync would say nothing. So what lies beyond the synced part is written once more,
-//! at its place, before it is synced and believed.
+//! at its place, before it is synced and believed; by recovery, or, where syncing is left until somebody needs it, by the
+//! first sync.
 
 use std::io;
 use std::path::PathBuf;
@@ -32,6 +33,8 @@ use super::reader::{FrameReader, Step};
 use super::status::Status;
 use super::{Log, LogPoint};
 use crate::error::{Error, Result};
+use crate::options::Syncing;
+use crate::planted;
 use crate::storage::{File, OpenMode};
 use crate::types::{Durability, Height};
 
@@ -89,10 +92,15 @@ impl LocalLog {
     ) -> Result<Recovery> {
         assert_eq!(self.tail.lock().access, Access::Recover, "recovery is done once, by a writer");
         let io = |error| self.io(error);
-        let len = self.file.len().map_err(io)?;
+        let mut len = self.file.len().map_err(io)?;
         self.check_start(from, len)?;
+        if planted::is(planted::Fault::PromisedTailCut) && self.known_synced(from).0 < len {
+            len -= 1;
+        }
         let mut report = Recovery::default();
         let mut boot_id = self.found.map(|status| status.writer.boot_id);
+        let known_synced = self.known_synced(from).0;
+        let mut synced = from;
         let fault = {
             let mut reader = self.reader(from, len);
             let fault = loop {
@@ -102,6 +110,9 @@ impl LocalLog {
                             && let FrameKind::Open(record) = frame.kind()
                         {
                             boot_id = Some(record.writer.boot_id);
+                        }
+                        if frame.end().offset <= known_synced {
+                            synced = frame.end();
                         }
                         report.commits += u64::from(frame.is_commit());
                         self.written.store(frame.end().offset, Ordering::Release);
@@ -136,13 +147,23 @@ impl LocalLog {
             self.file.set_len(end.offset).map_err(io)?;
             report.cut = Some(Cut { offset: end.offset, bytes: len - end.offset, saved, what: fault.to_string() });
         }
-        let synced = self.known_synced(from).0;
-        if same_boot && synced < end.offset {
-            self.rewrite(synced, end.offset).map_err(io)?;
-            report.rewritten = end.offset - synced;
+        let rewrite = synced.offset..end.offset;
+        let doubted = same_boot && !planted::is(planted::Fault::SecondSyncBelieved);
+        let rewrite = Some(rewrite).filter(|range| doubted && !range.is_empty());
+        match opening.syncing {
+            Syncing::Always => {
+                if let Some(range) = rewrite {
+                    report.rewritten = range.end - range.start;
+                    self.rewrite(range.start, range.end).map_err(io)?;
+                }
+                self.file.sync_data().map_err(io)?;
+                self.set_synced(end);
+            }
+            Syncing::OnDemand => {
+                self.owed.lock().rewrite = rewrite;
+                self.set_synced(synced);
+            }
         }
-        self.file.sync_data().map_err(io)?;
-        self.set_synced(end);
         self.append_open_record(opening)?;
         Ok(report)
     }
@@ -193,7 +214,7 @@ impl LocalLog {
             self.tail.lock().end = end;
             return Err(self.damaged(end.offset, what));
         }
-        if owes_sync {
+        if owes_sync && !planted::is(planted::Fault::FollowerShowsUnsynced) {
             self.file.sync_data().map_err(io)?;
             known = Some(end);
         }
@@ -236,7 +257,7 @@ impl LocalLog {
         let what = fault.map_or_else(|| "the file ends here".to_owned(), Fault::to_string);
         let damage = |why: String| Ok(Some(Damage { offset: end.offset, what: format!("{what}; {why}") }));
         let (synced, height) = self.known_synced(from);
-        if end.offset < synced || end.height < height {
+        if (end.offset < synced || end.height < height) && !planted::is(planted::Fault::SyncedHeightIgnored) {
             return damage(format!("the log was synced up to height {height} and offset {synced}"));
         }
         if fault.is_none() {
@@ -244,10 +265,12 @@ impl LocalLog {
         }
         let later = self.find_later_frames(end, len).map_err(|error| self.io(error))?;
         match later {
-            Some(later) if later.synced > end.height => damage(format!(
-                "a later frame, at offset {}, says that the log was synced up to height {}",
-                later.offset, later.synced
-            )),
+            Some(later) if later.synced > end.height && !planted::is(planted::Fault::SyncedHeightIgnored) => {
+                damage(format!(
+                    "a later frame, at offset {}, says that the log was synced up to height {}",
+                    later.offset, later.synced
+                ))
+            }
             Some(later) if same_boot => damage(format!(
                 "a valid frame follows at offset {}, and the machine was not restarted since",
                 later.offset
@@ -329,7 +352,7 @@ impl LocalLog {
     }
 
     /// Writes bytes once more at their place, so that the next sync tells the truth about them.
-    fn rewrite(&self, from: u64, to: u64) -> io::Result<()> {
+    pub(super) fn rewrite(&self, from: u64, to: u64) -> io::Result<()> {
         copy_chunks(&*self.file, from, to, |bytes, at| self.file.write_at(bytes, at))
     }
 
@@ -354,7 +377,7 @@ struct LaterFrames {
 }
 
 /// A cheap test that hardly anything but a later frame passes; the checksum decides.
-fn may_begin_frame(bytes: &[u8], last: &LogPoint, left: u64) -> bool {
+pub(super) fn may_begin_frame(bytes: &[u8], last: &LogPoint, left: u64) -> bool {
     let Ok((frame, _)) = lengths(bytes) else {
         return false;
     };

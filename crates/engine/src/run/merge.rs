@@ -24,6 +24,7 @@ use super::number::shared_prefix;
 use super::section::prefix_of;
 use super::{Cursor, Entry, Run, RunSummary, RunWriter, Section, SectionId, SectionKind, key_hash};
 use crate::error::{Error, Result};
+use crate::planted;
 use crate::types::{Birth, GroupingId, Height, IndexId, VersionKind};
 
 /// How often a merge looks whether it should stop, in entries.
@@ -161,8 +162,12 @@ impl Merge<'_> {
             let live = lives.max_by_key(|source| source.input);
             let killed = walk.first_ones(equals).filter(|source| kind_of(source) == SectionKind::Kills);
             let mut end = killed.map(|source| source.cursor.end()).min();
+            if planted::is(planted::Fault::KillForgotten) && live.is_some() {
+                end = None;
+            }
             let mut entry = live.unwrap_or(first).cursor.entry();
             if live.is_some()
+                && !planted::is(planted::Fault::ClearForgotten)
                 && let Some(clear) = clears.after(entry.birth.height)
             {
                 end = Some(end.map_or(clear, |end| end.min(clear)));

@@ -18,6 +18,7 @@ use super::directory::{INDEX_DETAIL, INDEX_PREFIX, SectionRecord};
 use super::file::{get_u32, get_u64};
 use super::{Run, SectionId, filter};
 use crate::error::{Error, Result};
+use crate::planted;
 use crate::prefetch;
 use crate::types::{Birth, Height};
 
@@ -97,6 +98,9 @@ impl<'a> Section<'a> {
         if self.record.filter_lines == 0 {
             return true;
         }
+        if planted::is(planted::Fault::FilterSaysNo) && hash.is_multiple_of(16) {
+            return false;
+        }
         let line = filter::line_of(hash, self.record.filter_lines) as usize;
         if !self.page_passes(line / (filter::PAGE / filter::LINE)) {
             return true;
@@ -169,7 +173,7 @@ impl<'a> Section<'a> {
             && self.run.blocks_checked.passes(number, || {
                 end - start > 4 && {
                     let crc = crc32c::crc32c_append(self.run.crc_seed(start), &file[start..end - 4]);
-                    get_u32(file, end - 4) == crc
+                    get_u32(file, end - 4) == crc || planted::is(planted::Fault::BlockChecksumDropped)
                 }
             });
         if !passes {

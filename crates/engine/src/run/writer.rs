@@ -16,6 +16,7 @@ use super::section::{STEM, prefix_of};
 use super::{Births, Entry, RunCounts, RunMeta, SectionId, SectionKind, filter, key_hash, reader};
 use crate::error::{Error, Result};
 use crate::limits::INDEX_KEY_BYTES;
+use crate::planted;
 use crate::storage::{File, OpenMode, Storage};
 use crate::types::{Birth, Height, IndexId, Position, VersionKind};
 
@@ -251,8 +252,10 @@ impl RunWriter {
         self.out.write(&self.directory)?;
         self.out.write(&footer.encode(self.crc_seed))?;
         self.out.write_buffer()?;
-        let sync = self.out.file.sync_data();
-        sync.map_err(|source| Error::io(&self.out.path, source))?;
+        if !planted::is(planted::Fault::RunNotSynced) {
+            let sync = self.out.file.sync_data();
+            sync.map_err(|source| Error::io(&self.out.path, source))?;
+        }
         Ok(RunSummary { meta: self.meta, counts: self.counts, bytes: self.out.offset() })
     }
 }

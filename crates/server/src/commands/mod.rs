@@ -13,11 +13,13 @@ mod history;
 mod index;
 mod load;
 mod put;
+mod repair;
 mod revert;
 mod scan;
 mod serve;
 mod stats;
 mod unit;
+mod verify;
 
 use clap::Subcommand;
 
@@ -41,6 +43,8 @@ pub enum Command {
     Chains(chains::Chains),
     Stats(stats::Stats),
     Serve(serve::Serve),
+    Verify(verify::Verify),
+    Repair(repair::Repair),
     Config(config::Config),
     Completions(completions::Completions),
 }
@@ -73,6 +77,8 @@ impl Command {
             Command::Chains(chains) => chains.run(resolved, output),
             Command::Stats(stats) => stats.run(resolved, output),
             Command::Serve(serve) => serve.run(resolved),
+            Command::Verify(verify) => verify.run(resolved, output),
+            Command::Repair(repair) => repair.run(resolved, output),
             Command::Config(config) => config.run(resolved, output),
             Command::Completions(completions) => completions.run(output),
         }

@@ -24,6 +24,9 @@ impl From<Error> for Failure {
     }
 }
 
+const DAMAGED: &str = "`immuxdb verify` shows all that is damaged; put back a backup with `immuxdb restore`, or save what is \
+                       whole into a new store with `immuxdb repair`";
+
 impl From<immuxdb_client::Error> for Failure {
     fn from(error: immuxdb_client::Error) -> Failure {
         match error.server() {
@@ -56,6 +59,7 @@ fn code(error: &Error) -> &'static str {
         Error::Held { .. } => "chain_held",
         Error::NoSpace { .. } => "no_space",
         Error::Damaged { .. } => "damaged",
+        Error::ReadOnly(why) if why.contains(" is damaged at offset ") => "damaged",
         _ => "",
     }
 }
@@ -80,7 +84,7 @@ fn help(code: &str) -> Option<&'static str> {
         "height_unknown" => "`immuxdb stats` shows the chain's height, `immuxdb history` the heights of a unit",
         "chain_held" => "wait until the other process has ended; reading works meanwhile",
         "no_space" => "make space and try again; what was committed is safe",
-        "damaged" => "what can be read can still be read; restore the file from a copy to write again",
+        "damaged" => DAMAGED,
         "unauthorized" => "set the server's token: `token` in the configuration file, or IMMUXDB_TOKEN",
         _ => return None,
     })

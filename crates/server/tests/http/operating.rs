@@ -117,6 +117,37 @@ fn other_processes_read_and_are_told_who_writes() {
 }
 
 #[test]
+fn a_full_disk_is_no_end() {
+    let mut server = Server::with_small_files(1 << 20);
+    let mut client = server.client();
+    let content = "x".repeat(100_000);
+    let written = (0..20)
+        .take_while(|n| {
+            let answer = client.put_raw(&format!("/g/{n}"), &content);
+            if answer.status == 201 {
+                return true;
+            }
+            assert_eq!(answer.header("retry-after"), Some("1"));
+            let error = answer.fails(503, "no_space");
+            assert!(error["help"].as_str().unwrap().contains("what was committed is safe"), "{error}");
+            false
+        })
+        .count();
+    assert!((5..11).contains(&written), "{written}");
+    // A bulk writes what fits, and says so; reading goes on, and so does writing what is small enough.
+    let line = format!("{{\"key\":\"b\",\"content\":\"{content}\"}}\n");
+    let answer = client.bulk("/g/.bulk", format!("{}{}", "{\"key\":\"a\",\"content\":1}\n".repeat(2), line.repeat(3)));
+    assert_eq!((answer.json()["written"].as_u64(), answer.json()["failed"].as_u64()), (Some(1), Some(0)));
+    answer.fails(503, "no_space");
+    for n in 0..written {
+        assert_eq!(client.get(&format!("/g/{n}")).is(200).body.len(), content.len());
+    }
+    client.put("/g/small", "1").is(201);
+    assert_eq!(client.get("/.health").is(200).json()["status"], "ok");
+    server.stop();
+}
+
+#[test]
 fn a_damaged_chain_is_read_and_not_written() {
     let mut server = Server::start();
     let mut client = server.client();

@@ -104,7 +104,7 @@ pub(super) fn expected(
     let (mut units, used_index) = match &listing.ordered {
         Ordered::ByUnitKey(bounds) => (by_unit_key(grouping, bounds), true),
         Ordered::ByIndex(name, bounds) => match (grouping.indexes.get(name), current) {
-            (Some(index), Some(current)) if usable && current.since <= at => (by_index(grouping, index, bounds), true),
+            (Some(index), Some(current)) if current.since <= at => (by_index(grouping, index, bounds), usable),
             (_, Some(current)) => (by_index(grouping, &sorted(grouping, &current.spec), bounds), false),
             (_, None) => (Vec::new(), false),
         },

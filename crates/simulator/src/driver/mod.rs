@@ -27,10 +27,12 @@ mod ledger;
 mod life;
 mod listing;
 mod processes;
+mod proofs;
 mod reads;
 mod session;
 mod tampering;
 mod translate;
+mod verifying;
 mod vocabulary;
 mod writes;
 
@@ -158,6 +160,7 @@ impl Driver {
         }
         self.open(None)?;
         self.check_everything()?;
+        self.verify()?;
         self.close()
     }
 
@@ -168,6 +171,7 @@ impl Driver {
         self.say(|| format!("== life {}: {life:?}", self.lives));
         self.open(life.opening)?;
         self.check_everything()?;
+        self.verify()?;
         match life.misfortune {
             Misfortune::None => {}
             Misfortune::Fault(fault) => self.disk.plan(fault),

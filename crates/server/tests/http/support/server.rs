@@ -11,6 +11,8 @@ use nix::unistd::Pid;
 
 use super::{Answer, Client, LIMIT, until};
 
+const SERVE: [&str; 3] = ["serve", "--listen", "127.0.0.1:0"];
+
 pub struct Server {
     directory: Arc<tempfile::TempDir>,
     process: Child,
@@ -50,7 +52,23 @@ impl Server {
 
     fn start_in(directory: Arc<tempfile::TempDir>, settings: &[(&str, &str)]) -> Server {
         let mut command = Server::command(directory.path(), settings);
-        command.args(["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.args(SERVE);
+        Server::spawn(directory, command, settings)
+    }
+
+    /// A server whose files can't grow beyond this many bytes, as on a full disk.
+    pub fn with_small_files(bytes: u64) -> Server {
+        let directory = Arc::new(tempfile::tempdir().unwrap());
+        let mut command = Command::new("sh");
+        // POSIX counts blocks of 512 bytes.
+        let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", bytes / 512);
+        command.arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_immuxdb")).args(SERVE);
+        command.current_dir(directory.path()).stdin(Stdio::null());
+        Server::spawn(directory, command, &[])
+    }
+
+    fn spawn(directory: Arc<tempfile::TempDir>, mut command: Command, settings: &[(&str, &str)]) -> Server {
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut process = command.spawn().unwrap();
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
         let log = Arc::new(Mutex::new(String::new()));
