@@ -13,6 +13,8 @@
 //! | [`data`] | rows: real ones where they are, else a stand-in that says so |
 //! | [`records`] | the 13-index record of the artificial loads |
 //! | [`engine`] | short forms for the engine's options and index definitions |
+//! | [`server`] | `immuxdb serve` in a process of its own |
+//! | [`curve`], [`published`] | the cost per item on a logarithmic axis; what the first ImmuxDB published |
 //! | [`random`] | seeded numbers that stay the same for ever |
 //! | [`cobol`] | a generated COBOL program, the compilers, and how one phase of it is run |
 //!
@@ -24,6 +26,7 @@
 pub mod bench;
 #[path = "../cobol/mod.rs"]
 pub mod cobol;
+pub mod curve;
 pub mod data;
 pub mod engine;
 pub mod latency;
@@ -32,5 +35,7 @@ pub mod options;
 pub mod place;
 pub mod plot;
 pub mod profile;
+pub mod published;
 pub mod random;
 pub mod records;
+pub mod server;

@@ -89,12 +89,24 @@ pub fn draw(path: &Path, bench: &str, series: &[Series], log: bool) -> Result<()
     drawn.map_err(|error| anyhow!("{}: {error}", path.display()))
 }
 
-/// Draws seconds against items into an SVG file, both on logarithmic axes: where a line is straight and rises by one decade
-/// a decade, the cost of an item stays the same.
+/// Draws seconds against records into an SVG file: where a line rises by one decade a decade, the cost of a record stays
+/// the same.
 ///
 /// # Errors
-/// When the file can't be written, or there is no point.
+/// As [`compare`].
 pub fn draw_seconds(path: &Path, caption: &str, series: &[Series]) -> Result<()> {
+    draw_logarithmic(path, Words { caption, x: "records", y: "seconds" }, series)
+}
+
+/// Draws costs that differ by orders of magnitude into an SVG file.
+///
+/// # Errors
+/// When the file can't be written, or no series has a point.
+pub fn compare(path: &Path, caption: &str, series: &[Series]) -> Result<()> {
+    draw_logarithmic(path, Words { caption, x: "items so far", y: "microseconds per item" }, series)
+}
+
+fn draw_logarithmic(path: &Path, words: Words<'_>, series: &[Series]) -> Result<()> {
     let shown: Vec<&Series> = series.iter().filter(|s| !s.points.is_empty()).collect();
     let points = || shown.iter().flat_map(|s| s.points.iter());
     if points().next().is_none() {
@@ -105,13 +117,12 @@ pub fn draw_seconds(path: &Path, caption: &str, series: &[Series]) -> Result<()>
         let highest = points().map(coordinate).fold(0.0, f64::max);
         (lowest / 1.3, highest * 1.3)
     };
-    let ((fewest, most), (fastest, slowest)) = (bounds(|p| p.0), bounds(|p| p.1));
+    let ((fewest, most), (lowest, highest)) = (bounds(|p| p.0), bounds(|p| p.1));
     let area = SVGBackend::new(path, (960, 540)).into_drawing_area();
-    let words = Words { caption, x: "records", y: "seconds" };
-    // The legend stands at the top left, where a line that rises has no points, with some room more.
-    let drawn =
-        draw_chart(&area, words, &shown, (fewest..most).log_scale(), (fastest / 1.5..slowest * 20.0).log_scale());
-    drawn.map_err(|error| anyhow!("{}: {error}", path.display()))
+    let items = (fewest..most.max(fewest * 10.0)).log_scale();
+    // Above the lines there is room for their names.
+    let cost = (lowest / 1.5..highest * 50.0).log_scale();
+    draw_chart(&area, words, &shown, items, cost).map_err(|error| anyhow!("{}: {error}", path.display()))
 }
 
 fn draw_chart<Items, Cost>(
@@ -219,6 +230,19 @@ mod tests {
             assert!(svg.contains(text), "{text} is missing");
         }
         assert!(draw_seconds(Path::new("unused.svg"), "x", &[Series::of_points("A", Vec::new())]).is_err());
+    }
+
+    #[test]
+    fn orders_of_magnitude_fit_into_one_plot() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("plot.svg");
+        let published = crate::published::census90();
+        let ours: Vec<_> = [100, 1000, 1_000_000].map(|n| (n, Duration::from_micros(n as u64 * 3))).into();
+        compare(&path, "then and now", &[Series::new("then", &published), Series::new("now", &ours)]).unwrap();
+        let svg = std::fs::read_to_string(path).unwrap();
+        for text in ["then and now", "1,000,000", "100,000"] {
+            assert!(svg.contains(text), "{text} is missing");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
+use immuxdb_proof::{ExtensionProof, Root, UnitProof};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::runtime::{Handle, Runtime};
@@ -297,6 +298,46 @@ impl Client {
         self.wait(self.client.chains())
     }
 
+    /// See [`crate::Client::root`].
+    ///
+    /// # Errors
+    /// The same.
+    pub fn root(&self, at: Option<Moment>) -> Result<Root> {
+        self.wait(self.client.root(at))
+    }
+
+    /// See [`crate::Client::extend`].
+    ///
+    /// # Errors
+    /// The same.
+    pub fn extend(&self, old: &Root, at: Option<Moment>) -> Result<Root> {
+        self.wait(self.client.extend(old, at))
+    }
+
+    /// See [`crate::Client::get_proven`].
+    ///
+    /// # Errors
+    /// The same.
+    pub fn get_proven(&self, grouping: &str, key: impl AsRef<[u8]>, root: &Root) -> Result<Option<UnitProof>> {
+        self.wait(self.client.get_proven(grouping, key, root))
+    }
+
+    /// See [`crate::Client::unit_proof`].
+    ///
+    /// # Errors
+    /// The same.
+    pub fn unit_proof(&self, grouping: &str, key: impl AsRef<[u8]>, at: Option<Moment>) -> Result<UnitProof> {
+        self.wait(self.client.unit_proof(grouping, key, at))
+    }
+
+    /// See [`crate::Client::extension_proof`].
+    ///
+    /// # Errors
+    /// The same.
+    pub fn extension_proof(&self, old: u64, new: u64) -> Result<ExtensionProof> {
+        self.wait(self.client.extension_proof(old, new))
+    }
+
     /// See [`crate::Client::stats`].
     ///
     /// # Errors
@@ -344,6 +385,12 @@ impl<T: Item> Items<T> {
     #[must_use]
     pub fn height(&self) -> u64 {
         self.list.height()
+    }
+
+    /// How many bytes of the list have come so far.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.list.bytes()
     }
 
     /// After the last item: how many there were, and where to go on when a limit ended the list.

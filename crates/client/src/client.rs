@@ -464,7 +464,7 @@ impl Client {
     }
 
     /// Sends, and reads the answer as JSON.
-    async fn json<T: DeserializeOwned>(&self, call: Call) -> Result<T> {
+    pub(crate) async fn json<T: DeserializeOwned>(&self, call: Call) -> Result<T> {
         let answer = self.ask(call).await?;
         self.value(&answer.body.all(ANSWER_BYTES).await?)
     }
@@ -490,7 +490,7 @@ impl Client {
 }
 
 /// A request under construction.
-struct Call {
+pub(crate) struct Call {
     method: Method,
     target: Target,
     body: Outgoing,
@@ -501,7 +501,7 @@ struct Call {
 }
 
 impl Call {
-    fn get(target: Target) -> Call {
+    pub(crate) fn get(target: Target) -> Call {
         Call::write(Method::GET, target)
     }
 

@@ -66,6 +66,16 @@ pub enum Error {
     #[error("{0}")]
     Invalid(String),
 
+    /// What the server has proven does not hold, or is not what was asked for: the server, or whoever can write its files, has
+    /// rewritten history, or is broken.
+    #[error("the proof of {server} does not hold: {why}")]
+    Unproven {
+        /// Host and port.
+        server: String,
+        /// What is wrong with it.
+        why: String,
+    },
+
     /// A value can't be written as JSON, or the content is not what the type expects.
     #[error("the value does not fit: {0}")]
     Value(#[from] serde_json::Error),

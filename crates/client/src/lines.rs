@@ -70,6 +70,8 @@ pub struct List<T> {
     buffer: Buffer,
     height: u64,
     count: u64,
+    /// Bytes that have come.
+    bytes: u64,
     end: Option<End>,
     item: PhantomData<fn() -> T>,
 }
@@ -94,13 +96,27 @@ impl<T> List<T> {
 
 impl<T: Item> List<T> {
     pub(crate) fn new(answer: Answer, height: u64) -> List<T> {
-        List { body: Some(answer.body), buffer: Buffer::default(), height, count: 0, end: None, item: PhantomData }
+        List {
+            body: Some(answer.body),
+            buffer: Buffer::default(),
+            height,
+            count: 0,
+            bytes: 0,
+            end: None,
+            item: PhantomData,
+        }
     }
 
     /// The height of the snapshot that the list is of.
     #[must_use]
     pub fn height(&self) -> u64 {
         self.height
+    }
+
+    /// How many bytes of the list have come so far.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// After the last item: how many there were, and where to go on when a limit ended the list.
@@ -160,6 +176,7 @@ impl<T: Item> List<T> {
             let error = match body.poll_piece(cx) {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Some(Ok(piece))) => {
+                    self.bytes += piece.len() as u64;
                     self.buffer.push(&piece);
                     if self.buffer.unfinished() <= LINE_BYTES {
                         continue;

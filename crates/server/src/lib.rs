@@ -1,4 +1,4 @@
-//! The command line of ImmuxDB, as a library, so that its parts can be tested.
+//! The command line of ImmuxDB and its server, as a library, so that their parts can be tested.
 //!
 //! ```text
 //!  arguments ──► command_line ──► configuration      defaults, file, environment, flags
@@ -9,6 +9,8 @@
 //!                  │     │
 //!        load ◄────┘     └────► output               tables for people, JSON lines for programs
 //!  rows of files                failure              what was wrong, what to do, exit code
+//!
+//!  immuxdb serve ──► serve      HTTP, for clients of all kinds
 //! ```
 
 mod chosen;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use libimmuxdb::{Chain, Store, StoreOptions};
+use libimmuxdb::{Chain, Hashing, Store, StoreOptions};
 
 use crate::configuration::{ImmuxDBConfiguration, Resolved};
 use crate::door::no_chain;
@@ -92,5 +92,8 @@ fn report_recovery(chain: &Chain) {
 /// How the settings want stores to be opened.
 #[must_use]
 pub fn options(configuration: &ImmuxDBConfiguration) -> StoreOptions {
-    StoreOptions::default().memory_limit(configuration.memory_limit).durability(configuration.durability)
+    StoreOptions::default()
+        .memory_limit(configuration.memory_limit)
+        .durability(configuration.durability)
+        .hashing(Hashing::Background)
 }

@@ -33,7 +33,7 @@ fn config_shows_each_value_and_where_it_comes_from() {
     place.file("immuxdb.toml", "data_root = 'elsewhere'\nmemory_limit = 1048576\nchain = 'books'\n");
     let output =
         place.command(&["config", "--chain", "shop", "--json"]).env("IMMUXDB_DURABILITY", "process").output().unwrap();
-    let lines: Vec<String> = outcome(output).out.lines().take(4).map(str::to_owned).collect();
+    let lines: Vec<String> = outcome(output).out.lines().take(5).map(str::to_owned).collect();
     assert_eq!(
         lines,
         [

@@ -98,7 +98,8 @@ impl Shared {
         options: WriteOptions,
     ) -> Result<Committed> {
         self.background.check_room()?;
-        let (committed, log_bytes) = self.prepare_and_commit(None, steps, actor, options)?;
+        let outcome = self.prepare_and_commit(None, steps, actor, options);
+        let (committed, log_bytes) = outcome.map_err(|error| self.settle_refusal(error))?;
         if self.level_of(options) == Durability::Sync {
             self.wait_until_synced(committed.height)?;
         }
@@ -127,6 +128,20 @@ impl Shared {
         let (committed, _) =
             self.commit_prepared(&mut writer, &[], &mut [], Some(actor), Durability::Buffered, false)?;
         Ok(committed.height)
+    }
+
+    /// A refusal tells of the commit that was in its way. Nobody may be told of what readers do not see yet, and power
+    /// loss could take away: so this waits until that commit is synced.
+    fn settle_refusal(&self, error: Error) -> Error {
+        let tells = matches!(
+            error,
+            Error::UnitExists { .. } | Error::UnitMissing | Error::HeightMismatch { .. } | Error::DuplicateKey { .. }
+        );
+        let newest = self.log.newest().height;
+        if !tells || self.visible() >= newest {
+            return error;
+        }
+        self.wait_until_synced(newest).err().unwrap_or(error)
     }
 
     fn level_of(&self, options: WriteOptions) -> Durability {

@@ -126,15 +126,16 @@ impl<'a> Entries<'a, '_> {
             let Some(entry) = logged else {
                 return Ok(());
             };
-            self.summary.compared += 1;
-            if self.summary.compared.is_multiple_of(REPORT_EVERY) {
-                self.report.progress("comparing index entries", self.summary.compared, None);
-            }
             let mut stored = Vec::new();
             self.take_stored(&mut cursors, &entry, |_, found| {
                 stored.push(found);
                 Ok(())
             })?;
+            let before = self.summary.compared;
+            self.summary.compared += stored.len() as u64;
+            if before / REPORT_EVERY != self.summary.compared / REPORT_EVERY {
+                self.report.progress("comparing index entries", self.summary.compared, None);
+            }
             self.entry(place, &entry, &stored)?;
         }
     }

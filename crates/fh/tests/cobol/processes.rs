@@ -1,6 +1,7 @@
 //! Two programs at once: any number may read, or one has the file for itself; others get 61 at once.
 
-use super::support::compiler::Compiler;
+use super::support::compiler::{Compiler, Files};
+use super::support::program::run;
 use super::support::session::Session;
 
 const MODES: [&str; 4] = ["input", "output", "i-o", "extend"];
@@ -109,5 +110,35 @@ fn and_nobody_deletes_it() {
         other.expect("open input", "35");
         holder.end();
         other.end();
+    }
+}
+
+/// A child of fork has no part in its parent's files.
+#[test]
+fn a_forked_child_cannot_touch_them() {
+    for compiler in Compiler::all() {
+        let folder = tempfile::tempdir().unwrap();
+        let ran = run(*compiler, Files::Immux, &["forker"], folder.path(), &["fork"]);
+        let expected = "child: write          30\nchild: read           30\nchild: open another   30\n\
+            child: close          30\nparent: write         00\nparent: close         00\n\
+            parent: open input    00\n  0010\n  0030\n";
+        assert!(ran.err.contains("was forked"), "{}", ran.err);
+        assert_eq!(ran.good(), expected, "{}", compiler.name());
+    }
+}
+
+/// A program that was started by the one with the file holds nothing of it.
+#[test]
+fn a_started_program_does_not_inherit_them() {
+    for compiler in Compiler::all() {
+        let folder = tempfile::tempdir().unwrap();
+        let started = run(*compiler, Files::Immux, &["forker"], folder.path(), &["start"]).quiet();
+        let started: u32 = started.trim().parse().unwrap();
+        let is_alive = || std::path::Path::new(&format!("/proc/{started}")).exists();
+        assert!(is_alive());
+        let again = run(*compiler, Files::Immux, &["forker"], folder.path(), &["fork"]);
+        assert!(again.out.contains("parent: open input    00"), "{}{}", again.out, again.err);
+        assert!(is_alive(), "it outlived the test of it");
+        let _ = std::process::Command::new("kill").arg(started.to_string()).status();
     }
 }

@@ -5,6 +5,8 @@
 
 mod backup;
 mod chains;
+mod check;
+mod cobc;
 mod completions;
 mod config;
 mod delete;
@@ -14,10 +16,12 @@ mod groupings;
 mod history;
 mod index;
 mod load;
+mod prove;
 mod put;
 mod repair;
 mod restore;
 mod revert;
+mod root;
 mod scan;
 mod serve;
 mod stats;
@@ -47,7 +51,12 @@ pub enum Command {
     Stats(stats::Stats),
     #[command(subcommand)]
     File(file::File),
+    Cobc(cobc::Cobc),
     Serve(serve::Serve),
+    Root(root::Root),
+    #[command(subcommand)]
+    Prove(prove::Prove),
+    Check(check::Check),
     Verify(verify::Verify),
     Repair(repair::Repair),
     Backup(backup::Backup),
@@ -84,7 +93,11 @@ impl Command {
             Command::Chains(chains) => chains.run(resolved, output),
             Command::Stats(stats) => stats.run(resolved, output),
             Command::File(file) => file.run(resolved, output),
+            Command::Cobc(cobc) => cobc.run(output),
             Command::Serve(serve) => serve.run(resolved),
+            Command::Root(root) => root.run(resolved, output),
+            Command::Prove(prove) => prove.run(resolved, output),
+            Command::Check(check) => check.run(output),
             Command::Verify(verify) => verify.run(resolved, output),
             Command::Repair(repair) => repair.run(resolved, output),
             Command::Backup(backup) => backup.run(resolved, output),

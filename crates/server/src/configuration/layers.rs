@@ -383,7 +383,7 @@ mod tests {
         let place = Place::new().variable("IMMUXDB_DATAROOT", "x");
         let wrong =
             "error: there is no setting for the variable IMMUXDB_DATAROOT\n help: did you mean IMMUXDB_DATA_ROOT? ";
-        let all = "There are: IMMUXDB_DATA_ROOT, IMMUXDB_SERVER, IMMUXDB_CHAIN, IMMUXDB_DURABILITY, ";
+        let all = "There are: IMMUXDB_DATA_ROOT, IMMUXDB_SERVER, IMMUXDB_CHAIN, ";
         assert!(place.failure().starts_with(&format!("{wrong}{all}")), "{}", place.failure());
         let place = Place::new().file("immuxdb.toml", "[colours]\nred = 1");
         assert!(place.failure().contains("there is no setting \"colours\"\n help: there are: data_root"));

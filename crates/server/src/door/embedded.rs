@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use immuxdb_client::wire::{IndexItem, RunItem, StatsItem};
 use libimmuxdb::index::{IndexDefinition, decode_key};
+use libimmuxdb::proof::{ExtensionProof, Root, UnitProof};
 use libimmuxdb::{Chain, Durability, Error, Grouping, Height, RunStats, Scan, Snapshot};
 use serde_json::Value;
 
@@ -202,6 +203,19 @@ impl Door for Embedded {
 
     fn stats(&self) -> Result<StatsItem> {
         Ok(chain_stats(&self.opened.chain)?)
+    }
+
+    fn root(&self, at: Option<Moment>) -> Result<Root> {
+        Ok(self.opened.chain.root(self.snapshot(at)?.height())?)
+    }
+
+    fn prove_unit(&self, grouping: &str, key: &[u8], at: Option<Moment>) -> Result<Option<UnitProof>> {
+        let height = self.snapshot(at)?.height();
+        unless_missing(self.opened.chain.prove(grouping, key, height))
+    }
+
+    fn prove_extends(&self, old: u64, new: u64) -> Result<ExtensionProof> {
+        Ok(self.opened.chain.prove_extends(Height(old), Height(new))?)
     }
 
     fn write_rows(&self, grouping: &str, rows: &[Row]) -> WrittenRows {

@@ -17,6 +17,7 @@ mod scan;
 use immuxdb_client::wire::{IndexItem, StatsItem};
 use libimmuxdb::Durability;
 use libimmuxdb::index::IndexDefinition;
+use libimmuxdb::proof::{ExtensionProof, Root, UnitProof};
 
 pub(crate) use self::embedded::chain_stats;
 pub use self::items::{Found, List, RowFault, Unit, Version, WrittenRows};
@@ -101,6 +102,15 @@ pub trait Door {
 
     /// Sizes and counts.
     fn stats(&self) -> Result<StatsItem>;
+
+    /// The root at a height or time, or now.
+    fn root(&self, at: Option<Moment>) -> Result<Root>;
+
+    /// The proof of a unit's newest version then, or now; `None` where there was no such unit.
+    fn prove_unit(&self, grouping: &str, key: &[u8], at: Option<Moment>) -> Result<Option<UnitProof>>;
+
+    /// The proof that one height's history begins with another's.
+    fn prove_extends(&self, old: u64, new: u64) -> Result<ExtensionProof>;
 
     /// Writes rows in as few commits as possible: all of them, or those before one that can't be written.
     fn write_rows(&self, grouping: &str, rows: &[Row]) -> WrittenRows;

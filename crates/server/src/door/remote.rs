@@ -8,6 +8,7 @@ use immuxdb_client::wire::{BulkAnswer, IndexItem, StatsItem};
 use immuxdb_client::{BulkItem, BulkOptions, Durability, Error, Item, Kind};
 use libimmuxdb::VersionKind;
 use libimmuxdb::index::IndexDefinition;
+use libimmuxdb::proof::{ExtensionProof, Root, UnitProof};
 
 use super::{Condition, Content, Door, Found, List, RowFault, ScanRequest, Unit, Version, WrittenRows, no_chain};
 use crate::configuration::Resolved;
@@ -168,6 +169,18 @@ impl Door for Remote {
 
     fn stats(&self) -> Result<StatsItem> {
         Ok(self.client.stats()?)
+    }
+
+    fn root(&self, at: Option<Moment>) -> Result<Root> {
+        Ok(self.client.root(at.map(Moment::for_client))?)
+    }
+
+    fn prove_unit(&self, grouping: &str, key: &[u8], at: Option<Moment>) -> Result<Option<UnitProof>> {
+        unless_missing(self.client.unit_proof(grouping, key, at.map(Moment::for_client)))
+    }
+
+    fn prove_extends(&self, old: u64, new: u64) -> Result<ExtensionProof> {
+        Ok(self.client.extension_proof(old, new)?)
     }
 
     fn write_rows(&self, grouping: &str, rows: &[Row]) -> WrittenRows {

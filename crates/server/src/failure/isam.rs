@@ -15,7 +15,6 @@ impl From<FileFailure> for Failure {
             Status::FileHeld => "`immuxdb file info` shows which process has it open; wait until that has ended",
             Status::NoSpace => "make space and try again; what was written is safe",
             Status::NoPermission => "check who may read and write the file and its directory",
-            Status::IoError => "`immuxdb file verify` reads all of the file and says what is wrong with it",
             _ => return Failure { exit, what, help: None },
         };
         Failure { exit, what, help: Some(help.to_owned()) }

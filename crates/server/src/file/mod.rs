@@ -3,7 +3,7 @@
 //! | module | |
 //! |---|---|
 //! | [`keys`] | keys as they are written on the command line: `1:10,11:12:dup` |
-//! | [`format`] | records as bytes, as lines, as JSON: in and out |
+//! | [`mod@format`] | records as bytes, as lines, as JSON: in and out |
 //! | [`holders`] | which processes have a file open |
 
 pub mod format;

@@ -22,7 +22,7 @@ use super::parameters::Parameters;
 use super::problem::{Code, Problem};
 use super::resource::{Kind, Resource};
 use super::stop::Stop;
-use super::{answer, bulk, health, indexes, journal, listing, metrics, openapi, revert, scan, target, unit};
+use super::{answer, bulk, health, indexes, journal, listing, metrics, openapi, proofs, revert, scan, target, unit};
 
 /// What all requests share.
 pub(crate) struct Door {
@@ -156,6 +156,9 @@ impl Door {
             (Kind::Groupings, _) => listing::groupings(call).await,
             (Kind::Chains, _) => listing::chains(call).await,
             (Kind::Stats, _) => listing::stats(call).await,
+            (Kind::UnitProof, _) => proofs::unit(call).await,
+            (Kind::Root, _) => proofs::root(call).await,
+            (Kind::Extension, _) => proofs::extension(call).await,
             (Kind::Health, _) => health::get(&call),
             (Kind::Metrics, _) => metrics::get(call).await,
             (Kind::OpenApi, _) => openapi::get(&call),

@@ -60,6 +60,7 @@ mod metrics;
 mod openapi;
 mod parameters;
 mod problem;
+mod proofs;
 mod resource;
 mod revert;
 mod scan;

@@ -29,6 +29,8 @@ pub(crate) fn parse(path: &str) -> Result<Resource, Problem> {
             (".groupings", []) => Kind::Groupings,
             (".chains", []) => Kind::Chains,
             (".stats", []) => Kind::Stats,
+            (".root", []) => Kind::Root,
+            (".extension", []) => Kind::Extension,
             (".health", []) => Kind::Health,
             (".metrics", []) => Kind::Metrics,
             (".openapi.json", []) => Kind::OpenApi,
@@ -59,6 +61,7 @@ pub(crate) fn parse(path: &str) -> Result<Resource, Problem> {
         }
         [key] => unit(Kind::Unit, key),
         [key, ".journal"] => unit(Kind::Journal, key),
+        [key, ".proof"] => unit(Kind::UnitProof, key),
         [key, ".revert"] => unit(Kind::Revert, key),
         _ => Err(nowhere("; a key is one segment")),
     }
@@ -126,6 +129,10 @@ mod tests {
             ("/g/.unit", Kind::Unit),
             ("/g/.unit/.journal", Kind::Journal),
             ("/g/k/.revert", Kind::Revert),
+            ("/g/k/.proof", Kind::UnitProof),
+            ("/g/.unit/.proof", Kind::UnitProof),
+            ("/.root", Kind::Root),
+            ("/.extension", Kind::Extension),
             ("/g/.bulk", Kind::Bulk),
             ("/g/.indexes", Kind::Indexes),
             ("/g/.indexes/.i", Kind::Index),

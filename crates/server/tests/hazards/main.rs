@@ -16,5 +16,6 @@ mod killed;
 mod log_damage;
 mod processes;
 mod read_only_root;
+mod storm;
 mod threads;
 mod values;

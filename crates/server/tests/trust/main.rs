@@ -10,5 +10,6 @@ mod command;
 mod support;
 
 mod backup;
+mod format;
 mod repair;
 mod verify;

@@ -79,6 +79,28 @@ impl Compiler {
         }
     }
 
+    /// The command that runs modules.
+    pub fn cobcrun(self) -> PathBuf {
+        match self {
+            Compiler::Three => PathBuf::from("cobcrun"),
+            Compiler::Four => library_folder().join("../../gnucobol4/cobcrun"),
+        }
+    }
+
+    /// Compiles a program as a module, `NAME.so` in `folder`. `linked`: it asks for our library by itself.
+    pub fn compile_module(self, name: &str, linked: bool, folder: &Path) {
+        let mut command = Command::new(self.cobc());
+        command.args(["-m", "-free", "-fcallfh=immuxfh"]).arg(programs().join(format!("{name}.cob")));
+        if self == Compiler::Four {
+            command.arg("-Wno-unsupported");
+        }
+        if linked {
+            command.args([OsStr::new("-Q"), &joined("-L", &library_folder()), OsStr::new("-Q")]).arg("-limmuxfh");
+        }
+        let output = command.current_dir(folder).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
     /// The compiled program of some sources (names in `tests/cobol`, the first is the main one). Compiled once.
     pub fn compile(self, files: Files, sources: &[&str]) -> PathBuf {
         let sources: Vec<PathBuf> = sources.iter().map(|name| programs().join(format!("{name}.cob"))).collect();

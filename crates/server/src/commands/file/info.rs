@@ -168,7 +168,12 @@ impl Indexed {
             ("live", format!("{} of records", ByteSize(self.live_bytes))),
             (
                 "superseded",
-                format!("about {}, of {}", ByteSize(self.superseded_bytes), counted(superseded, "older version")),
+                match superseded {
+                    0 => "nothing".to_owned(),
+                    _ => {
+                        format!("about {} in {}", ByteSize(self.superseded_bytes), counted(superseded, "older version"))
+                    }
+                },
             ),
             ("versions", count(self.versions)),
             ("changed", format!("{}, at height {}", self.changed, self.height)),

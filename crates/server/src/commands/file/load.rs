@@ -84,11 +84,12 @@ impl Load {
                 format_args!("loaded {} into {name}", counted(done.records, "record")),
             ),
             Some(problem) => {
+                let before = counted(done.records, "record");
                 let what = format!("record {} of the input: {}", records.count(), problem.what);
-                Err(Failure::new(what).help(format!(
-                    "{} before it are in {name}; correct the input, and load all of it with --replace",
-                    counted(done.records, "record")
-                )))
+                Err(Failure::new(what).help(match self.add {
+                    true => format!("{before} before it were added to {name}; correct the input, and add the others"),
+                    false => format!("{before} before it are in {name}; correct the input, and load it with --replace"),
+                }))
             }
         }
     }

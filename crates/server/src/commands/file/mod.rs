@@ -43,7 +43,12 @@ impl File {
 /// Opens a file to look at it, and says what a user should know.
 fn open(path: &Path) -> Result<IndexedFile> {
     let file = IndexedFile::open(path)?;
-    if let Some(damage) = &file.chain().recovery().damage {
+    let recovery = file.chain().recovery();
+    if recovery.ignored_runs > 0 {
+        let directory = path.display();
+        note(format_args!("the index in {directory}.idx does not fit the file; `immuxdb file rebuild` makes it anew"));
+    }
+    if let Some(damage) = &recovery.damage {
         note(format_args!("{} is damaged; this is what is there before the damage: {damage}", path.display()));
     }
     Ok(file)

@@ -3,10 +3,12 @@
 //! | | |
 //! |---|---|
 //! | `ledger` | a history that is a function of the height, so that any reader can check what it sees |
+//! | `expected` | a file that says what a store must hold, whoever was killed |
 //! | `site` | a directory with a store, its files, and what can be done to them |
 //! | `worker` | this test binary as another process that writes or reads |
 //! | `tight` | a disk on which chosen files cannot grow |
 
+pub mod expected;
 pub mod ledger;
 pub mod site;
 pub mod tight;

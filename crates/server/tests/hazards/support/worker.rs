@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use libimmuxdb::{Error, Height, Store};
 
+use super::expected::write_at_random;
 use super::ledger::Ledger;
 use super::site::little_memory;
 
@@ -32,6 +33,11 @@ impl Worker {
     /// Checks one snapshot after another, and prints their heights; up to `until`.
     pub fn reader(root: &Path, until: u64) -> Worker {
         Worker::start("read", root, until)
+    }
+
+    /// Commits at random, beside a file that says what must be there; prints the height after each commit.
+    pub fn random_writer(root: &Path, seed: u64) -> Worker {
+        Worker::start("write at random", root, seed)
     }
 
     fn start(role: &str, root: &Path, until: u64) -> Worker {
@@ -74,6 +80,12 @@ impl Worker {
         last
     }
 
+    /// It has not ended by itself, as one does that finds something wrong.
+    pub fn assert_runs(&mut self) {
+        let ended = self.child.try_wait().unwrap();
+        assert_eq!(ended, None, "a worker ended by itself");
+    }
+
     /// Waits for its end; it must have found nothing wrong.
     pub fn finish(mut self) {
         while self.next_height().is_some() {}
@@ -101,6 +113,7 @@ fn role() {
     match role.as_str() {
         "write" => write(&root, until),
         "read" => read(&root, until),
+        "write at random" => write_at_random(&root, &root.with_file_name("expected"), until, say),
         other => panic!("no such role: {other}"),
     }
 }
