@@ -105,10 +105,12 @@ fn look_at(folder: &Path) {
 
 /// A file that `immuxdb file load` made is one that programs open, and one that they made can be loaded.
 fn made_without_a_program(folder: &Path) {
-    let dump = command(immuxdb(), folder).args(["file", "dump", "CUSTFILE"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut dump = command(immuxdb(), folder);
+    let mut dump = dump.args(["file", "dump", "CUSTFILE"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut load = command(immuxdb(), folder);
     load.args(["file", "load", "LOADED", "--keys", "1:6,7:20:dup,27:15:dup", "--record-length", "50"]);
-    assert_eq!(good(&load.stdin(dump.stdout.unwrap()).output().unwrap()), "loaded 7 records into LOADED\n");
+    assert_eq!(good(&load.stdin(dump.stdout.take().unwrap()).output().unwrap()), "loaded 7 records into LOADED\n");
+    assert!(dump.wait().unwrap().success());
     std::fs::rename(folder.join("LOADED"), folder.join("CUSTFILE")).unwrap();
     let inquire = command(folder.join("INQUIRE"), folder).args(["TOWN", "Utrecht"]).output().unwrap();
     let found = good(&inquire);
