@@ -1,20 +1,12 @@
 //! The test vectors of docs/PROOFS.md.
 
-<<<<<<< HEAD:crates/proof/tests/proof/vectors.rs
-use crate::support::{Chain, LOG};
-use immuxdb_proof::{Operation, Root, Salt, Salts, Tree, VersionKind, commit_leaf, content_hash, key_hash};
-
-#[test]
-fn the_table_in_the_document() {
     let document = include_str!("../../../../docs/PROOFS.md");
-=======
 use immuxdb_proof::{LogId, Operation, Root, Salt, Salts, Tree, VersionKind, commit_leaf, content_hash, key_hash};
 
 #[test]
 fn the_table_in_the_document() {
     let log = LogId([7; 16]);
     let document = include_str!("../../../../docs/PROOFS.md");
->>>>>>> proof:crates/proof/tests/vectors.rs
     let salts = Salts::of_body(&[1; 16]);
     let key = key_hash(&salts.key, b"ada");
     let content = content_hash(&salts.content, br#"{"city":"Bern"}"#);
