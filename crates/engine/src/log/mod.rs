@@ -41,6 +41,8 @@ mod body;
 mod builder;
 mod fault;
 mod frame;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod head;
 mod header;
 mod local;

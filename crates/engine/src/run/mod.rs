@@ -48,6 +48,8 @@ mod filter;
 mod lookup;
 mod manifest;
 mod marks;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod memory;
 mod merge;
 mod number;
 mod policy;
