@@ -5,6 +5,8 @@
 CARGO ?= cargo
 # Folder with the real rows of the benchmarks; where it is missing, a generated stand-in is loaded.
 DATA ?= ../shared/data
+# Where `make install` puts command and library; DESTDIR is put before it, for packages.
+PREFIX ?= /usr/local
 # Where `make run` keeps its store.
 STORE ?= immuxdb-data
 
@@ -12,11 +14,11 @@ BUILT := $(or $(CARGO_TARGET_DIR),target)/release
 DATA_FLAG := $(if $(wildcard $(DATA)/berka99),--data $(DATA))
 HEADING = @printf '\n== %s\n'
 
-.PHONY: help run test packages format lint docs unit bench build clean
+.PHONY: help run test packages cobol format lint docs unit bench load-test build install clean
 .DEFAULT_GOAL := help
 
 help: ## list what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 run: packages ## build, and take a tour: load a bank's tables, scan, look into the past
 	$(HEADING) 'Building with optimization (the first time this takes some minutes)'
@@ -24,11 +26,14 @@ run: packages ## build, and take a tour: load a bank's tables, scan, look into t
 	@if [ -e '$(STORE)' ]; then printf '\n(%s is there from an earlier run: the rows become new versions. "make clean" removes it.)\n' '$(STORE)'; fi
 	@'$(BUILT)/examples/tour' $(DATA_FLAG) --store '$(STORE)'
 
-test: packages format lint docs unit ## check formatting, lints and documentation; run all tests
+test: packages cobol format lint docs unit ## check formatting, lints and documentation; run all tests
 	$(HEADING) 'All is well'
 
 packages:
 	@./scripts/packages
+
+cobol:
+	@./scripts/cobol
 
 format:
 	$(HEADING) 'Formatting'
@@ -41,7 +46,7 @@ lint:
 
 docs:
 	$(HEADING) 'Documentation (a link that leads nowhere is an error)'
-	RUSTDOCFLAGS='-D warnings' $(CARGO) doc -p libimmuxdb -p immuxdb --no-deps --quiet
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --exclude immuxdb_benches --exclude xtask --no-deps --quiet
 
 unit:
 	$(HEADING) 'Tests'
@@ -49,14 +54,20 @@ unit:
 	$(HEADING) 'Faults that are planted in the engine must be found'
 	$(CARGO) test --workspace --features immuxdb_simulator/planted --test planted
 
-build: packages ## build the command line: target/release/immuxdb
-	$(CARGO) build --release --workspace --bin immuxdb
+build: packages ## build the command line and the file handler: target/release/immuxdb, libimmuxfh.so
+	$(CARGO) build --release --workspace --bin immuxdb --lib
+
+install: build ## install them, with what compilers need to know: make install PREFIX=/usr/local
+	@./scripts/install '$(BUILT)' '$(PREFIX)' '$(DESTDIR)'
 
 bench: packages ## run the realistic benchmarks (benches/README.md lists all of them)
 	$(HEADING) 'census90: one wide table'
 	$(CARGO) bench --workspace --bench census90 -- $(DATA_FLAG)
 	$(HEADING) 'berka99: eight tables with twelve indexes'
 	$(CARGO) bench --workspace --bench berka99 -- $(DATA_FLAG)
+
+load-test: build ## mixed reads, writes and scans against a server for 60 s, by wrk
+	@./scripts/load-test
 
 clean: ## remove what was built, and the store of `make run`
 	$(CARGO) clean

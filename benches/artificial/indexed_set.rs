@@ -103,11 +103,16 @@ impl Load {
         let inserted = bench.outcomes().last().map_or(0.0, |outcome| outcome.seconds);
 
         drop(records);
+        let mut rooted = 0.0;
+        if bench.options.hashes {
+            bench.once(&format!("{name}: wait for the root"), "root", || store.chain.root(store.chain.height()))?;
+            rooted = bench.outcomes().last().map_or(0.0, |outcome| outcome.seconds);
+        }
         let closing = format!("{name}: drain and close");
         bench.once(&closing, "drain and close", || store.drain_and_close())?;
         let closed = bench.outcomes().last().map_or(0.0, |outcome| outcome.seconds);
         if !self.midway {
-            let whole = inserted + closed;
+            let whole = inserted + rooted + closed;
             bench.figure(&format!("{name}: load, to the end of close"), whole, "s")?;
         }
         if let Some(peak) = memory.peak() {

@@ -83,6 +83,7 @@ enum Line<'l> {
     Period { phase: &'l str, done: usize, items: usize, seconds: f64, average_us: f64 },
     Phase(&'l Outcome),
     Figure { name: &'l str, value: f64, unit: &'l str },
+    Measured(&'l serde_json::Value),
 }
 
 #[derive(Serialize)]
@@ -237,7 +238,16 @@ impl Bench {
         Ok(())
     }
 
-    fn text(&self, text: &str) {
+    /// Reports what another program was measured to take, an object, in JSON only.
+    ///
+    /// # Errors
+    /// When the results file can't be written.
+    pub fn measured(&mut self, measured: &impl Serialize) -> Result<()> {
+        self.json(Line::Measured(&serde_json::to_value(measured)?))
+    }
+
+    /// Prints a line for people.
+    pub fn text(&self, text: &str) {
         if !self.options.json {
             println!("{text}");
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use libimmuxdb::index::{IndexDefinition, key_from_json};
-use libimmuxdb::{Chain, Grouping, Result, Scan, Store, StoreOptions, Unit};
+use libimmuxdb::{Chain, Grouping, Hashing, Result, Scan, Store, StoreOptions, Unit};
 
 use crate::options::Options;
 
@@ -16,6 +16,9 @@ const CHAIN: &str = "default";
 #[must_use]
 pub fn store_options(options: &Options) -> StoreOptions {
     let mut store = StoreOptions { durability: options.durability.into(), ..StoreOptions::default() };
+    if options.hashes {
+        store.hashing = Hashing::Background;
+    }
     if let Some(mebibytes) = options.memory_limit {
         store.memory_limit = mebibytes << 20;
     }

@@ -2,7 +2,7 @@
 //!
 //! Every time is kept (4 bytes each), so that percentiles are exact; a histogram would be smaller, but a benchmark's million operations fit easily.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
@@ -36,9 +36,13 @@ impl Latencies {
     pub fn time<T>(&mut self, operation: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = operation();
-        let nanoseconds = start.elapsed().as_nanos();
-        self.0.push(u32::try_from(nanoseconds).unwrap_or(u32::MAX));
+        self.push(start.elapsed());
         result
+    }
+
+    /// Keeps a time that was taken elsewhere.
+    pub fn push(&mut self, took: Duration) {
+        self.0.push(u32::try_from(took.as_nanos()).unwrap_or(u32::MAX));
     }
 
     /// Adds the times of another thread.

@@ -54,6 +54,10 @@ pub struct Options {
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
 
+    /// Make the hashes for proofs in the background; loads that know of it wait for the newest root at the end
+    #[arg(long)]
+    pub hashes: bool,
+
     /// The engine's memory limit in MiB [default: the engine's own]
     #[arg(long, value_name = "MIB")]
     pub memory_limit: Option<usize>,

@@ -53,8 +53,9 @@ impl Place {
     }
 }
 
-/// Cargo's target folder, which this program was built into.
-fn target_folder() -> Option<PathBuf> {
+/// Cargo's target folder, which this program was built into; `None` where it was moved elsewhere.
+#[must_use]
+pub fn target_folder() -> Option<PathBuf> {
     let program = env::current_exe().ok()?;
     let folder = program.ancestors().find(|folder| folder.join("CACHEDIR.TAG").exists())?;
     Some(folder.to_owned())

@@ -29,6 +29,20 @@ impl Series {
             .collect();
         Series { name: name.to_owned(), points }
     }
+
+    /// A series of points that are to be drawn as they are.
+    #[must_use]
+    pub fn of_points(name: &str, points: Vec<(f64, f64)>) -> Series {
+        Series { name: name.to_owned(), points }
+    }
+}
+
+/// What a picture says beside its lines.
+#[derive(Clone, Copy)]
+struct Words<'w> {
+    caption: &'w str,
+    x: &'w str,
+    y: &'w str,
 }
 
 /// Colours that stay apart for colour-blind eyes (Okabe and Ito's).
@@ -60,27 +74,67 @@ pub fn draw(path: &Path, bench: &str, series: &[Series], log: bool) -> Result<()
     let lowest = points().map(|p| p.1).fold(f64::MAX, f64::min);
 
     let area = SVGBackend::new(path, (960, 540)).into_drawing_area();
+    let caption = format!("{bench}: cost per item as the store grows");
+    let words = Words { caption: &caption, x: "items so far", y: "microseconds per item" };
     let drawn = if log {
         let cost = (lowest / 1.5..highest * 3.0).log_scale();
-        draw_chart(&area, bench, &shown, items, cost)
+        draw_chart(&area, words, &shown, 0.0..items, cost)
     } else {
         // Single peaks (a background merge, the machine's other work) shall not flatten the rest.
         let mut sorted: Vec<f64> = points().map(|p| p.1).collect();
         sorted.sort_by(f64::total_cmp);
         let typical = sorted[(sorted.len() - 1) * 98 / 100];
-        draw_chart(&area, bench, &shown, items, 0.0..(typical * 1.5).min(highest * 1.3))
+        draw_chart(&area, words, &shown, 0.0..items, 0.0..(typical * 1.5).min(highest * 1.3))
     };
     drawn.map_err(|error| anyhow!("{}: {error}", path.display()))
 }
 
-fn draw_chart<Cost>(
+/// Draws seconds against records into an SVG file: where a line rises by one decade a decade, the cost of a record stays
+/// the same.
+///
+/// # Errors
+/// As [`compare`].
+pub fn draw_seconds(path: &Path, caption: &str, series: &[Series]) -> Result<()> {
+    draw_logarithmic(path, Words { caption, x: "records", y: "seconds" }, series)
+}
+
+/// Draws costs that differ by orders of magnitude into an SVG file.
+///
+/// # Errors
+/// When the file can't be written, or no series has a point.
+pub fn compare(path: &Path, caption: &str, series: &[Series]) -> Result<()> {
+    draw_logarithmic(path, Words { caption, x: "items so far", y: "microseconds per item" }, series)
+}
+
+fn draw_logarithmic(path: &Path, words: Words<'_>, series: &[Series]) -> Result<()> {
+    let shown: Vec<&Series> = series.iter().filter(|s| !s.points.is_empty()).collect();
+    let points = || shown.iter().flat_map(|s| s.points.iter());
+    if points().next().is_none() {
+        return Err(anyhow!("there is nothing to plot"));
+    }
+    let bounds = |coordinate: fn(&(f64, f64)) -> f64| {
+        let lowest = points().map(coordinate).fold(f64::MAX, f64::min);
+        let highest = points().map(coordinate).fold(0.0, f64::max);
+        (lowest / 1.3, highest * 1.3)
+    };
+    let ((fewest, most), (lowest, highest)) = (bounds(|p| p.0), bounds(|p| p.1));
+    let area = SVGBackend::new(path, (960, 540)).into_drawing_area();
+    let items = (fewest..most.max(fewest * 10.0)).log_scale();
+    // Above the lines there is room for their names.
+    let cost = (lowest / 1.5..highest * 50.0).log_scale();
+    draw_chart(&area, words, &shown, items, cost).map_err(|error| anyhow!("{}: {error}", path.display()))
+}
+
+fn draw_chart<Items, Cost>(
     area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
-    bench: &str,
+    words: Words<'_>,
     series: &[&Series],
-    items: f64,
+    items: Items,
     cost: Cost,
 ) -> Result<(), DrawingAreaErrorKind<std::io::Error>>
 where
+    Items: AsRangedCoord<Value = f64>,
+    Items::CoordDescType: ValueFormatter<f64> + Ranged<ValueType = f64>,
     Cost: AsRangedCoord<Value = f64>,
     Cost::CoordDescType: ValueFormatter<f64> + Ranged<ValueType = f64>,
 {
@@ -88,14 +142,14 @@ where
     let mut chart = ChartBuilder::on(area)
         .margin(18)
         .margin_right(40)
-        .caption(format!("{bench}: cost per item as the store grows"), (FONT, 22).into_font().color(&INK))
+        .caption(words.caption, (FONT, 22).into_font().color(&INK))
         .x_label_area_size(48)
         .y_label_area_size(64)
-        .build_cartesian_2d(0.0..items, cost)?;
+        .build_cartesian_2d(items, cost)?;
     chart
         .configure_mesh()
-        .x_desc("items so far")
-        .y_desc("microseconds per item")
+        .x_desc(words.x)
+        .y_desc(words.y)
         .x_label_formatter(&|items| grouped(*items))
         .y_label_formatter(&|cost| short(*cost))
         .x_labels(11)
@@ -159,6 +213,35 @@ mod tests {
             for text in ["census90: cost per item", "items so far", "microseconds per item", "insert", "20,000"] {
                 assert!(svg.contains(text), "{text} is missing");
             }
+        }
+    }
+
+    #[test]
+    fn seconds_against_items() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("seconds.svg");
+        let series = [
+            Series::of_points("A", vec![(1000.0, 0.01), (10_000.0, 0.1), (100_000.0, 1.0)]),
+            Series::of_points("B", vec![(1000.0, 0.5), (10_000.0, 50.0)]),
+        ];
+        draw_seconds(&path, "WRITE", &series).unwrap();
+        let svg = std::fs::read_to_string(path).unwrap();
+        for text in ["WRITE", "records", "seconds", "10,000"] {
+            assert!(svg.contains(text), "{text} is missing");
+        }
+        assert!(draw_seconds(Path::new("unused.svg"), "x", &[Series::of_points("A", Vec::new())]).is_err());
+    }
+
+    #[test]
+    fn orders_of_magnitude_fit_into_one_plot() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("plot.svg");
+        let published = crate::published::census90();
+        let ours: Vec<_> = [100, 1000, 1_000_000].map(|n| (n, Duration::from_micros(n as u64 * 3))).into();
+        compare(&path, "then and now", &[Series::new("then", &published), Series::new("now", &ours)]).unwrap();
+        let svg = std::fs::read_to_string(path).unwrap();
+        for text in ["then and now", "1,000,000", "100,000"] {
+            assert!(svg.contains(text), "{text} is missing");
         }
     }
 

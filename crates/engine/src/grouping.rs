@@ -46,6 +46,12 @@ impl Grouping {
         Grouping { options, ..self.clone() }
     }
 
+    /// How its writes are committed.
+    #[must_use]
+    pub fn options(&self) -> WriteOptions {
+        self.options
+    }
+
     /// The grouping's name.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -74,6 +80,14 @@ impl Grouping {
     /// [`Error::UnitExists`]; those of [`Grouping::put`].
     pub fn insert(&self, key: &[u8], content: Content<'_>) -> Result<Committed> {
         self.write(key, Some(content), Condition::Absent)
+    }
+
+    /// Writes a further version of a unit that is there.
+    ///
+    /// # Errors
+    /// [`Error::UnitMissing`]; those of [`Grouping::put`].
+    pub fn replace(&self, key: &[u8], content: Content<'_>) -> Result<Committed> {
+        self.write(key, Some(content), Condition::Present)
     }
 
     /// Writes a version of a unit whose current version is that of height `expected`.

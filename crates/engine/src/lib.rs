@@ -38,7 +38,9 @@
 //! | snapshot | [`Snapshot`] | a chain at a height |
 //! | transaction | [`Transaction`] | several operations at one height |
 //! | scan | [`Scan`], [`Units`] | units in order, by unit key or index |
+//! | walk | [`Walk`] | units in order, one step at a time, while commits go on |
 
+pub mod backup;
 mod chain;
 mod delta;
 pub mod environment;
@@ -46,6 +48,7 @@ mod error;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
 mod grouping;
+mod hashes;
 pub mod index;
 pub mod limits;
 mod log;
@@ -55,6 +58,7 @@ pub mod planted;
 #[cfg(not(any(test, feature = "planted")))]
 mod planted;
 mod prefetch;
+pub mod repair;
 mod run;
 mod scan;
 mod snapshot;
@@ -65,11 +69,14 @@ mod types;
 mod unit;
 mod units;
 mod varint;
+pub mod verify;
+mod walk;
 
 pub use chain::{Chain, ChainStats, GroupingInfo, IndexProgress, RecoveryReport, RunStats, TailCut};
 pub use error::{Error, Result};
 pub use grouping::{Grouping, IndexInfo};
-pub use options::{Background, StoreOptions};
+pub use immuxdb_proof as proof;
+pub use options::{Background, Hashing, StoreOptions, Syncing};
 pub use scan::{Cursor, Scan};
 pub use snapshot::Snapshot;
 pub use store::Store;
@@ -77,3 +84,4 @@ pub use transaction::Transaction;
 pub use types::{Birth, Durability, GroupingId, Height, IndexId, Position, Timestamp, VersionKind};
 pub use unit::{Committed, Content, Unit, Version, WriteOptions};
 pub use units::{Units, Versions};
+pub use walk::{Seek, Walk};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::chain::{Chain, check_name, open_for_reading, open_for_writing};
+use crate::chain::{Chain, check_name, make_directory, open_for_reading, open_for_writing};
 use crate::error::{Error, Result};
 use crate::options::StoreOptions;
 
@@ -31,7 +31,7 @@ impl Store {
     /// [`Error::Io`] when the directory cannot be made.
     pub fn open(root: impl AsRef<Path>, options: StoreOptions) -> Result<Store> {
         let root = root.as_ref().to_owned();
-        crate::chain::make_directory(&*options.storage, &root)?;
+        make_directory(&*options.storage, &root)?;
         Ok(Store { root, options, read_only: false, chains: Mutex::default() })
     }
 
@@ -73,6 +73,7 @@ impl Store {
             }
             open_for_reading(name, &log, &self.options)?
         } else {
+            make_directory(&*self.options.storage, &self.root.join(name))?;
             open_for_writing(name, &log, &self.options)?
         };
         let chain = Arc::new(Chain::new(shared));

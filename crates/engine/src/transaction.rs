@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::chain::{Chain, Condition, Step};
 use crate::error::{Error, Result};
 use crate::grouping::Grouping;
+use crate::index::IndexDefinition;
 use crate::limits;
 use crate::types::{Birth, Height, VersionKind};
 use crate::unit::{Committed, Content, Unit, WriteOptions};
@@ -33,6 +34,7 @@ impl Change {
 /// the size of a commit ([`limits::FRAME_BYTES`]).
 pub struct Transaction {
     chain: Arc<Chain>,
+    defined: Vec<(String, Vec<(String, IndexDefinition)>)>,
     cleared: Vec<String>,
     changes: Vec<Change>,
     by_unit: HashMap<(String, Vec<u8>), usize>,
@@ -44,6 +46,7 @@ impl Transaction {
     pub(crate) fn new(chain: &Arc<Chain>) -> Transaction {
         Transaction {
             chain: Arc::clone(chain),
+            defined: Vec::new(),
             cleared: Vec::new(),
             changes: Vec::new(),
             by_unit: HashMap::new(),
@@ -60,7 +63,17 @@ impl Transaction {
     /// Whether there is nothing to commit.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty() && self.cleared.is_empty()
+        self.changes.is_empty() && self.cleared.is_empty() && self.defined.is_empty()
+    }
+
+    /// Makes a grouping, with indexes that are ready at once, since there is nothing to fill them with. The transaction
+    /// must do nothing else with it.
+    ///
+    /// # Errors
+    /// The commit gives [`Error::Invalid`] when there is such a grouping, or [`Error::IndexExists`] when two of the
+    /// indexes have one name.
+    pub fn define(&mut self, grouping: &Grouping, indexes: Vec<(String, IndexDefinition)>) {
+        self.defined.push((grouping.name().to_owned(), indexes));
     }
 
     /// As [`Grouping::put`].
@@ -99,6 +112,14 @@ impl Transaction {
     /// [`Error::UnitMissing`] when this transaction deleted the unit; [`Error::TooLarge`].
     pub fn delete(&mut self, grouping: &Grouping, key: &[u8]) -> Result<()> {
         self.change(grouping, key, None, Condition::Present)
+    }
+
+    /// As [`Grouping::compare_and_delete`].
+    ///
+    /// # Errors
+    /// [`Error::HeightMismatch`] when this transaction changed the unit; [`Error::TooLarge`].
+    pub fn compare_and_delete(&mut self, grouping: &Grouping, key: &[u8], expected: Height) -> Result<()> {
+        self.change(grouping, key, None, Condition::At(expected))
     }
 
     /// As [`Grouping::clear`]; operations of this transaction on the grouping so far are forgotten.
@@ -192,6 +213,15 @@ impl Transaction {
     /// # Errors
     /// As [`Transaction::commit`].
     pub fn commit_with(self, options: WriteOptions) -> Result<Committed> {
+        for (grouping, _) in &self.defined {
+            let used =
+                self.cleared.contains(grouping) || self.changes.iter().any(|change| change.grouping == *grouping);
+            if used {
+                let what = format!("grouping {grouping:?} is defined by this transaction, which may not use it yet");
+                return Err(Error::Invalid(what));
+            }
+        }
+        let definitions = self.defined.iter().map(|(grouping, indexes)| Step::DefineGrouping { grouping, indexes });
         let clears = self.cleared.iter().map(|grouping| Step::Clear { grouping });
         let changes = self.changes.iter().map(|change| Step::Unit {
             grouping: &change.grouping,
@@ -199,7 +229,7 @@ impl Transaction {
             content: change.content.as_ref().map(|(kind, bytes)| Content { kind: *kind, bytes }),
             condition: change.condition,
         });
-        let steps: Vec<Step<'_>> = clears.chain(changes).collect();
+        let steps: Vec<Step<'_>> = definitions.chain(clears).chain(changes).collect();
         self.chain.shared().commit(&steps, self.actor.as_deref(), options)
     }
 }

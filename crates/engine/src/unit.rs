@@ -59,6 +59,8 @@ pub struct Committed {
     /// Whether it gave a unit a key value that another unit has, in an index that allows it. Always `false` unless
     /// [`WriteOptions::report_duplicates`] was set.
     pub duplicates: bool,
+    /// How many units came to be: they were not there before, or had been deleted.
+    pub created: usize,
 }
 
 /// How to commit.

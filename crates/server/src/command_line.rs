@@ -40,6 +40,10 @@ struct SettingArguments {
     #[arg(long, global = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     data_root: Option<String>,
 
+    /// Work through the server at this URL, such as http://127.0.0.1:1991, instead of on files
+    #[arg(long, global = true, value_name = "URL", value_hint = clap::ValueHint::Url)]
+    server: Option<String>,
+
     /// The chain to work on [default: default]
     #[arg(long, global = true, value_name = "NAME")]
     chain: Option<String>,
@@ -57,6 +61,7 @@ impl SettingArguments {
     fn flags(self) -> Flags {
         let settings = [
             ("data_root", self.data_root),
+            ("server", self.server),
             ("chain", self.chain),
             ("durability", self.durability),
             ("memory_limit", self.memory_limit),
@@ -92,7 +97,9 @@ pub fn main() -> ExitCode {
 
 impl CommandLine {
     fn run(self) -> Result<()> {
-        let resolved = resolve(&self.settings.flags(), &Surroundings::of_process()?)?;
+        let mut flags = self.settings.flags();
+        flags.settings.extend(self.command.settings());
+        let resolved = resolve(&flags, &Surroundings::of_process()?)?;
         let mut output = Output::standard(self.json);
         let result = self.command.run(&resolved, &mut output);
         // What was printed before a failure is shown before it.

@@ -6,8 +6,6 @@ use std::sync::Arc;
 use jiff::Timestamp as Time;
 use libimmuxdb::{Chain, Height, Timestamp};
 
-use crate::failure::Result;
-
 /// A height, or a time that stands for the newest height that is not later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
@@ -22,10 +20,19 @@ impl Moment {
     ///
     /// # Errors
     /// The height can't be found out.
-    pub fn height(self, chain: &Arc<Chain>) -> Result<Height> {
+    pub fn height(self, chain: &Arc<Chain>) -> libimmuxdb::Result<Height> {
         match self {
             Moment::Height(height) => Ok(height),
-            Moment::Time(time) => Ok(chain.height_at(time)?),
+            Moment::Time(time) => chain.height_at(time),
+        }
+    }
+
+    /// The same for the client.
+    #[must_use]
+    pub fn for_client(self) -> immuxdb_client::Moment {
+        match self {
+            Moment::Height(height) => immuxdb_client::Moment::Height(height.0),
+            Moment::Time(time) => immuxdb_client::Moment::Time(time_text(time)),
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use libimmuxdb::{Chain, Durability, Grouping, Store, StoreOptions};
+use libimmuxdb::{Chain, Hashing, Store, StoreOptions};
 
 use crate::configuration::{ImmuxDBConfiguration, Resolved};
-use crate::failure::{Failure, Result, nearest};
+use crate::door::no_chain;
+use crate::failure::{Failure, Result};
 use crate::output::note;
 
 /// An open store, and the chain that the settings name.
@@ -26,11 +27,7 @@ impl Opened {
         let name = &configuration.chain;
         let chains = store.chains()?;
         if !chains.contains(name) {
-            return Err(Failure::not_found(format!(
-                "there is no chain {name:?} in {}",
-                configuration.data_root.display()
-            ))
-            .help(suggestion(name, &chains, "it comes to be with its first write")));
+            return Err(no_chain(name, &configuration.data_root.display().to_string(), &chains));
         }
         let chain = store.chain(name)?;
         report_recovery(&chain);
@@ -61,19 +58,6 @@ impl Opened {
         Ok(Opened { store, chain })
     }
 
-    /// A grouping that is there.
-    ///
-    /// # Errors
-    /// It is not.
-    pub fn grouping(&self, name: &str) -> Result<Grouping> {
-        let groupings: Vec<String> = self.chain.groupings().into_iter().map(|grouping| grouping.name).collect();
-        if !groupings.iter().any(|grouping| grouping == name) {
-            return Err(Failure::not_found(format!("there is no grouping {name:?} in chain {:?}", self.chain.name()))
-                .help(suggestion(name, &groupings, "it comes to be with its first write")));
-        }
-        Ok(self.chain.grouping(name)?)
-    }
-
     /// Closes the store: what was written is then as safe as it will be.
     ///
     /// # Errors
@@ -96,6 +80,7 @@ fn report_recovery(chain: &Chain) {
     }
     if let Some(damage) = &recovery.damage {
         note(format_args!("the log is damaged, so the chain is read-only: {damage}"));
+        note("`immuxdb verify` shows all that is damaged, `immuxdb repair` saves what is whole into a new store");
     }
     match recovery.ignored_runs {
         0 => (),
@@ -104,28 +89,11 @@ fn report_recovery(chain: &Chain) {
     }
 }
 
-fn options(configuration: &ImmuxDBConfiguration) -> StoreOptions {
-    StoreOptions::default().memory_limit(configuration.memory_limit).durability(configuration.durability)
-}
-
-fn suggestion(wrong: &str, names: &[String], otherwise: &str) -> String {
-    /// More names than this are no help.
-    const MANY: usize = 12;
-    if let Some(near) = nearest(wrong, names.iter().map(String::as_str)) {
-        return format!("did you mean {near:?}?");
-    }
-    match names.len() {
-        0 => otherwise.to_owned(),
-        1..=MANY => format!("there are: {}", names.join(", ")),
-        count => format!("there are {count} others"),
-    }
-}
-
-/// The durability of a bulk load: `buffered`, unless the user has set one.
+/// How the settings want stores to be opened.
 #[must_use]
-pub fn load_durability(resolved: &Resolved) -> Durability {
-    match resolved.origin("durability") {
-        crate::configuration::Origin::Default => Durability::Buffered,
-        _ => resolved.configuration.durability,
-    }
+pub fn options(configuration: &ImmuxDBConfiguration) -> StoreOptions {
+    StoreOptions::default()
+        .memory_limit(configuration.memory_limit)
+        .durability(configuration.durability)
+        .hashing(Hashing::Background)
 }

@@ -143,9 +143,10 @@ impl Catalog {
         Ok(())
     }
 
-    /// An index was defined.
-    pub(crate) fn define_index(&mut self, grouping: GroupingId, index: IndexEntry) -> Result<()> {
+    /// An index was defined. One that came to be with its grouping has nothing to be filled with.
+    pub(crate) fn define_index(&mut self, grouping: GroupingId, mut index: IndexEntry) -> Result<()> {
         self.next_index = self.next_index.max(index.id.0);
+        index.filled |= self.by_id(grouping).is_some_and(|grouping| grouping.created == index.since);
         self.change(grouping, |_, indexes| {
             if let Err(at) = indexes.binary_search_by_key(&index.id, |known| known.id) {
                 indexes.insert(at, index);
@@ -191,7 +192,7 @@ impl Catalog {
                 if planted::is(planted::Fault::DropForgotten) {
                     index.dropped = None;
                 }
-                index.filled = false;
+                index.filled = index.since == grouping.created;
                 catalog.next_index = catalog.next_index.max(index.id.0);
             }
             let entry = GroupingEntry::new(grouping.id, grouping.name.clone(), grouping.created, clears, indexes)?;

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering as Atomic;
 
 use super::Shared;
+use super::arrivals::Arrivals;
 use super::catalog::{GroupingEntry, IndexEntry, encode_definition};
 use super::dead::DeadStretches;
 use super::derive::{Changes, Old};
@@ -53,6 +54,9 @@ pub(crate) enum Step<'a> {
     Unit { grouping: &'a str, key: &'a [u8], content: Option<Content<'a>>, condition: Condition },
     /// All units of a grouping go. Before the other operations on it.
     Clear { grouping: &'a str },
+    /// A grouping comes to be, with indexes that are ready at once, since there is nothing to fill them with. No other
+    /// operation of the commit is on it.
+    DefineGrouping { grouping: &'a str, indexes: &'a [(String, IndexDefinition)] },
     /// An index comes to be; later commits maintain it.
     DefineIndex { grouping: &'a str, name: &'a str, definition: &'a IndexDefinition },
     /// An index goes.
@@ -69,6 +73,8 @@ struct Prepared {
     changes: Changes,
     hash: u64,
     place: u32,
+    /// Whether the unit was not there before.
+    new_unit: bool,
 }
 
 thread_local! {
@@ -113,6 +119,15 @@ impl Shared {
             self.wait_until_synced(committed.height)?;
         }
         Ok(committed)
+    }
+
+    /// Commits nothing, so that a height is taken: for one whose commit is lost.
+    pub(crate) fn commit_nothing(self: &Arc<Self>, actor: &str) -> Result<Height> {
+        self.background.check_room()?;
+        let mut writer = self.writer.lock();
+        let (committed, _) =
+            self.commit_prepared(&mut writer, &[], &mut [], Some(actor), Durability::Buffered, false)?;
+        Ok(committed.height)
     }
 
     /// A refusal tells of the commit that was in its way. Nobody may be told of what readers do not see yet, and power
@@ -179,6 +194,15 @@ impl Shared {
                 prepared.extract(content.as_ref())
             }
             Step::Clear { grouping } => check_name("grouping name", grouping),
+            Step::DefineGrouping { grouping, indexes } => {
+                check_name("grouping name", grouping)?;
+                check_size("the list of the grouping's indexes", indexes.len(), limits::INDEXES_PER_GROUPING)?;
+                for (name, definition) in *indexes {
+                    check_name("index name", name)?;
+                    definition.validate()?;
+                }
+                Ok(())
+            }
             Step::DefineIndex { grouping, name, .. } | Step::DropIndex { grouping, name } => {
                 check_name("grouping name", grouping)?;
                 check_name("index name", name)
@@ -242,7 +266,8 @@ impl Shared {
         if self.is_full(&view.active) {
             self.freeze(end);
         }
-        Ok((Committed { height, duplicates }, (end.offset - before) as usize))
+        self.background.wake_hasher();
+        Ok((Committed { height, duplicates, created: pending.created }, (end.offset - before) as usize))
     }
 
     /// Whether a delta is to be frozen: it has its share of memory, or of the log that a recovery would have to read.
@@ -282,6 +307,8 @@ impl Shared {
                     found.filter(|version| version.kind != VersionKind::Deleted)
                 };
                 check_condition(*condition, previous.as_ref())?;
+                prepared.new_unit = previous.is_none();
+                pending.created += usize::from(content.is_some() && previous.is_none());
                 self.derive_changes(&grouping, prepared, birth, previous.as_ref())?;
                 pending.add_kills(prepared);
                 let previous = previous.as_ref().map(|version| Previous {
@@ -305,6 +332,23 @@ impl Shared {
                 let entry = self.existing_grouping(grouping)?;
                 builder.clear_grouping(entry.id)?;
                 pending.cleared.insert(entry.id);
+                prepared.grouping = Some(entry);
+                Ok(())
+            }
+            Step::DefineGrouping { grouping, indexes } => {
+                let is_known = self.catalog.read().grouping(grouping).is_some();
+                if is_known || pending.defined.iter().any(|entry| entry.name == *grouping) {
+                    return Err(Error::Invalid(format!("there is a grouping {grouping:?} already")));
+                }
+                let entry = self.grouping_for_write(grouping, prepared, None, builder, pending)?;
+                for (nth, (name, definition)) in indexes.iter().enumerate() {
+                    if indexes[..nth].iter().any(|(known, _)| known == name) {
+                        return Err(Error::IndexExists { grouping: entry.name.clone(), index: name.clone() });
+                    }
+                    let id = IndexId(self.catalog.read().next_index().0 + pending.indexes);
+                    pending.indexes += 1;
+                    builder.define_index(entry.id, id, &encode_definition(name, definition))?;
+                }
                 prepared.grouping = Some(entry);
                 Ok(())
             }
@@ -493,31 +537,26 @@ impl Shared {
                 let Some(position) = builder.position(prepared.place) else {
                     unreachable!("a version has a body in the frame that was appended");
                 };
-                let version = AppliedVersion { grouping, key, kind, hash: prepared.hash, position };
+                let (hash, new) = (prepared.hash, prepared.new_unit);
+                let birth = Birth::new(height, prepared.place);
+                let version = AppliedVersion { grouping, key, birth, kind, hash, position, new };
                 apply_version(
                     &self.dead,
+                    &self.arrivals,
                     active,
                     &version,
-                    Birth::new(height, prepared.place),
                     &prepared.new,
                     &prepared.old,
                     &prepared.changes,
                 );
             }
             Step::Clear { .. } => self.apply_clear(active, grouping, height)?,
-            Step::DefineIndex { name, definition, .. } => {
-                let id = self.catalog.read().next_index();
-                let index = IndexEntry {
-                    id,
-                    name: (*name).to_owned(),
-                    definition: (*definition).clone(),
-                    since: height,
-                    dropped: None,
-                    filled: false,
-                };
-                self.definitions.lock().push((height, end));
-                self.catalog.write().define_index(grouping.id, index)?;
+            Step::DefineGrouping { indexes, .. } => {
+                for (name, definition) in *indexes {
+                    self.apply_index(grouping, name, definition, end)?;
+                }
             }
+            Step::DefineIndex { name, definition, .. } => self.apply_index(grouping, name, definition, end)?,
             Step::DropIndex { name, .. } => {
                 let Some(index) = grouping.index(name) else {
                     unreachable!("the index was there when the operation was checked");
@@ -526,6 +565,26 @@ impl Shared {
             }
         }
         Ok(())
+    }
+
+    fn apply_index(
+        &self,
+        grouping: &GroupingEntry,
+        name: &str,
+        definition: &IndexDefinition,
+        end: LogPoint,
+    ) -> Result<()> {
+        let mut catalog = self.catalog.write();
+        let index = IndexEntry {
+            id: catalog.next_index(),
+            name: name.to_owned(),
+            definition: definition.clone(),
+            since: end.height,
+            dropped: None,
+            filled: false,
+        };
+        self.definitions.lock().push((end.height, end));
+        catalog.define_index(grouping.id, index)
     }
 
     fn catalog_knows(&self, grouping: &GroupingEntry, height: Height) -> Result<()> {
@@ -541,6 +600,7 @@ impl Shared {
         for index in &grouping.indexes {
             existence.forget(index.id);
         }
+        self.arrivals.all(height);
         self.catalog.write().clear(grouping.id, height)
     }
 
@@ -582,7 +642,10 @@ impl Prepared {
 /// What earlier operations of the same commit did.
 struct Pending {
     many: bool,
+    created: usize,
     defined: Vec<Arc<GroupingEntry>>,
+    /// How many indexes it defines.
+    indexes: u32,
     cleared: HashSet<GroupingId>,
     lives: HashSet<(IndexId, Vec<u8>)>,
     kills: HashSet<(IndexId, Vec<u8>, Birth)>,
@@ -590,7 +653,15 @@ struct Pending {
 
 impl Pending {
     fn new(many: bool) -> Pending {
-        Pending { many, defined: Vec::new(), cleared: HashSet::new(), lives: HashSet::new(), kills: HashSet::new() }
+        Pending {
+            many,
+            created: 0,
+            defined: Vec::new(),
+            indexes: 0,
+            cleared: HashSet::new(),
+            lives: HashSet::new(),
+            kills: HashSet::new(),
+        }
     }
 
     /// Whether an earlier operation gives a unit this key value.
@@ -615,22 +686,28 @@ impl Pending {
 pub(crate) struct AppliedVersion<'a> {
     pub(crate) grouping: &'a GroupingEntry,
     pub(crate) key: &'a [u8],
+    pub(crate) birth: Birth,
     pub(crate) hash: u64,
     pub(crate) kind: VersionKind,
     pub(crate) position: Position,
+    /// Whether the unit was not there before.
+    pub(crate) new: bool,
 }
 
 /// Adds a version and what it changes to the delta, for a commit or a replayed frame.
 pub(crate) fn apply_version(
     dead: &DeadStretches,
+    arrivals: &Arrivals,
     delta: &Delta,
     version: &AppliedVersion<'_>,
-    birth: Birth,
     new: &KeySet,
     old: &KeySet,
     changes: &Changes,
 ) {
-    let grouping = version.grouping.id;
+    let (grouping, birth) = (version.grouping.id, version.birth);
+    if version.new {
+        arrivals.born(IndexId::UNITS, birth.height);
+    }
     let mut adding = delta.add();
     let id = adding.version(&NewVersion {
         grouping,
@@ -660,6 +737,7 @@ pub(crate) fn apply_version(
         let key = new.get(*at).1;
         adding.live(grouping, *index, key, birth, id);
         dead.born(grouping, *index, key, birth);
+        arrivals.born(*index, birth.height);
         if counted(*index) {
             existence.born(*index, *hash);
         }

@@ -149,6 +149,9 @@ impl Shared {
         let index = entry.index(name).cloned();
         let index =
             index.ok_or_else(|| Error::IndexMissing { grouping: grouping.to_owned(), index: name.to_owned() })?;
+        if index.filled {
+            return Ok(());
+        }
         let written = self.write_entries(&entry, &index, progress)?;
         if index.definition.unique
             && let Err(error) = self.check_unique(&entry, &index, &written)

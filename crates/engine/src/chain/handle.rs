@@ -1,14 +1,18 @@
 //! The chain as its users hold it.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering as Atomic;
 
-use super::open::RecoveryReport;
+use immuxdb_proof::{ExtensionProof, Root, UnitProof};
+
+use super::open::{RecoveryReport, open_for_reading, open_for_writing};
 use super::stats::ChainStats;
 use super::{Access, Shared};
 use crate::error::{Error, Result};
 use crate::grouping::Grouping;
 use crate::log::Log;
+use crate::options::StoreOptions;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
 use crate::types::{GroupingId, Height, Timestamp};
@@ -32,6 +36,28 @@ pub struct GroupingInfo {
 }
 
 impl Chain {
+    /// Opens the chain whose log is the file `path`, for reading and writing; makes it if it is missing. It is a store by
+    /// itself: what is derived from the log is in the directory `path.idx`, which comes to be when there is enough of it.
+    ///
+    /// # Errors
+    /// [`Error::Held`], [`Error::Format`], [`Error::Damaged`], [`Error::Io`] (also when the file's directory is missing),
+    /// [`Error::NoSpace`].
+    pub fn open_file(path: impl AsRef<Path>, options: &StoreOptions) -> Result<Arc<Chain>> {
+        let path = path.as_ref();
+        let shared = open_for_writing(&name_of(path), path, options)?;
+        Ok(Arc::new(Chain::new(shared)))
+    }
+
+    /// Opens the chain whose log is the file `path`, for reading. Nothing is written, and no lock is taken.
+    ///
+    /// # Errors
+    /// [`Error::Format`], [`Error::Damaged`], [`Error::Io`].
+    pub fn open_file_read_only(path: impl AsRef<Path>, options: &StoreOptions) -> Result<Arc<Chain>> {
+        let path = path.as_ref();
+        let shared = open_for_reading(&name_of(path), path, options)?;
+        Ok(Arc::new(Chain::new(shared)))
+    }
+
     pub(crate) fn new(shared: Arc<Shared>) -> Chain {
         Chain { shared }
     }
@@ -52,6 +78,12 @@ impl Chain {
         self.shared.visible()
     }
 
+    /// The newest height that is known to survive power loss.
+    #[must_use]
+    pub fn synced_height(&self) -> Height {
+        self.shared.log.durable_height()
+    }
+
     /// A grouping by its name. It comes to be with its first write.
     ///
     /// # Errors
@@ -69,6 +101,23 @@ impl Chain {
         there
             .map(|grouping| GroupingInfo { name: grouping.name.clone(), id: grouping.id, created: grouping.created })
             .collect()
+    }
+
+    /// Whether a grouping is there.
+    #[must_use]
+    pub fn has_grouping(&self, name: &str) -> bool {
+        let grouping = self.shared.catalog.read().grouping(name);
+        grouping.is_some_and(|grouping| grouping.created <= self.height())
+    }
+
+    /// Why this chain, although it was opened for writing, takes no commits: damage that was found when it was opened, or
+    /// an I/O error since. `None` as long as it takes them.
+    #[must_use]
+    pub fn trouble(&self) -> Option<Error> {
+        match &self.shared.recovery.damage {
+            Some(damage) => Some(Error::ReadOnly(damage.clone())),
+            None => self.shared.log.poison().or_else(|| self.shared.background.failure()).map(Error::Poisoned),
+        }
     }
 
     /// The chain as it is now, to read from while others write. In a read-only chain this looks for new commits first.
@@ -139,6 +188,36 @@ impl Chain {
         self.shared.background_step()
     }
 
+    /// The root hash of the chain's history up to a height: what to keep elsewhere, to notice one day that somebody has
+    /// rewritten it.
+    ///
+    /// # Errors
+    /// [`Error::HeightUnknown`]; [`Error::Damaged`], [`Error::Io`].
+    pub fn root(&self, height: Height) -> Result<Root> {
+        self.refresh()?;
+        self.shared.root(height)
+    }
+
+    /// The proof of what a unit was given by its newest version at or below `height`, which may be a deletion. It is
+    /// checked against [`Chain::root`] of that height.
+    ///
+    /// # Errors
+    /// [`Error::GroupingMissing`], [`Error::UnitMissing`]: there was none then. [`Error::HeightUnknown`];
+    /// [`Error::Damaged`], [`Error::Io`].
+    pub fn prove(&self, grouping: &str, key: &[u8], height: Height) -> Result<UnitProof> {
+        self.refresh()?;
+        self.shared.prove(grouping, key, height)
+    }
+
+    /// The proof that the history up to the height `new` begins with that up to `old`.
+    ///
+    /// # Errors
+    /// [`Error::HeightUnknown`], [`Error::Invalid`] when `old` is above `new`; [`Error::Damaged`], [`Error::Io`].
+    pub fn prove_extends(&self, old: Height, new: Height) -> Result<ExtensionProof> {
+        self.refresh()?;
+        self.shared.prove_extends(old, new)
+    }
+
     /// Sizes and counts.
     #[must_use]
     pub fn stats(&self) -> ChainStats {
@@ -162,8 +241,12 @@ impl Chain {
         &self.shared.recovery
     }
 
-    /// Syncs, writes what the next opening would take long to replay, and gives the lock back.
-    pub(crate) fn close(&self) -> Result<()> {
+    /// Closes the chain: writes what the next opening would take long to replay, syncs unless that is to be done
+    /// [on demand](crate::Syncing::OnDemand), and gives the lock back. Handles to it can read on.
+    ///
+    /// # Errors
+    /// [`Error::Poisoned`], [`Error::Io`], [`Error::NoSpace`].
+    pub fn close(&self) -> Result<()> {
         self.shared.close()
     }
 }
@@ -173,6 +256,11 @@ impl Drop for Chain {
         // Whoever wants to know calls `Store::close`; what was promised is in the log already.
         let _ = self.shared.close();
     }
+}
+
+/// A file's chain is called as the file.
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 impl Shared {

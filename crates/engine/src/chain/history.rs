@@ -157,7 +157,7 @@ impl Shared {
     }
 
     /// The newest mark of which `before` holds; it holds of all older ones, too.
-    fn last_mark(&self, before: impl Fn(&Mark) -> bool) -> Result<Option<Mark>> {
+    pub(super) fn last_mark(&self, before: impl Fn(&Mark) -> bool) -> Result<Option<Mark>> {
         let view = self.view();
         for delta in view.deltas() {
             let marks = delta.marks();
@@ -175,7 +175,7 @@ impl Shared {
     }
 
     /// From where on the log is to be read after a mark.
-    fn point_after(&self, mark: Option<Mark>) -> Result<crate::log::LogPoint> {
+    pub(super) fn point_after(&self, mark: Option<Mark>) -> Result<crate::log::LogPoint> {
         match mark {
             Some(mark) => self.log.point_after(mark.height, mark.end_offset, mark.time),
             None => Ok(self.log.header().base()),

@@ -67,13 +67,44 @@ impl IndexScan {
         at: Height,
         range: Range,
     ) -> Result<IndexScan> {
+        let start = range.clone();
+        IndexScan::from(shared, grouping, index, at, range, start.start_of_index())
+    }
+
+    /// A scan of `range` that stands at `start`.
+    pub(crate) fn from(
+        shared: &Arc<Shared>,
+        grouping: Arc<GroupingEntry>,
+        index: IndexId,
+        at: Height,
+        range: Range,
+        start: Start<'_>,
+    ) -> Result<IndexScan> {
         let view = shared.view();
         let floor = grouping.floor(at);
         let mut merged = Merged::index(&view, grouping.id, index, at, floor, range.backward);
-        merged.start(range.start_of_index())?;
+        merged.start(start)?;
         let shared = Arc::clone(shared);
         let (entry, dead) = (Entry::default(), DeadWalk::default());
         Ok(IndexScan { shared, grouping, index, at, floor, range, view, merged, entry, dead, steps: 0 })
+    }
+
+    /// Goes to another place of the same reading, and on from there in either direction.
+    pub(crate) fn restart(&mut self, start: Start<'_>, backward: bool) -> Result<()> {
+        self.remember_dead();
+        self.range.backward = backward;
+        self.merged.turn(backward);
+        self.merged.start(start)
+    }
+
+    /// The grouping.
+    pub(crate) fn grouping(&self) -> &GroupingEntry {
+        &self.grouping
+    }
+
+    /// The index.
+    pub(crate) fn index(&self) -> IndexId {
+        self.index
     }
 
     /// Steps to the next living entry; `false` at the end of the range.

@@ -119,7 +119,7 @@ impl Shared {
 
     /// Does one piece of background work; `false` when there is none.
     pub(crate) fn background_step(&self) -> Result<bool> {
-        Ok(self.flush_oldest()? || self.merge_some(false)?)
+        Ok(self.flush_oldest()? || self.merge_some(false)? || self.hash_step())
     }
 
     /// Does, or waits for, all background work.
@@ -179,6 +179,11 @@ impl Shared {
             None,
         )?;
         Ok(true)
+    }
+
+    /// Whether some merge is worth it.
+    pub(crate) fn has_merge_to_do(&self) -> bool {
+        choose_inputs(&self.runs.lock().in_force, false).is_some()
     }
 
     /// Merges the runs whose merge is most worth it; `false` when none is.
@@ -320,7 +325,7 @@ impl Shared {
         }
     }
 
-    fn have_index_directory(&self, runs: &mut Runs) -> Result<()> {
+    pub(super) fn have_index_directory(&self, runs: &mut Runs) -> Result<()> {
         self.log.check_place()?;
         if !runs.directory_made {
             make_directory(&*self.options.storage, &self.index_directory)?;

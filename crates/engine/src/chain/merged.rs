@@ -247,6 +247,11 @@ impl Merged {
         }
     }
 
+    /// Goes the other way, or the same; [`Merged::start`] comes next.
+    pub(crate) fn turn(&mut self, backward: bool) {
+        self.backward = backward;
+    }
+
     /// Begins, or begins anew.
     pub(crate) fn start(&mut self, start: Start<'_>) -> Result<()> {
         self.heap.clear();

@@ -5,11 +5,13 @@
 //! | `handle` | the chain as users hold it |
 //! | `commit`, `derive` | the way of a write, and what it changes in the indexes |
 //! | `view`, `merged` | deltas and runs as one thing to read |
-//! | `read`, `unit_scan`, `index_scan`, `dead`, `fallback`, `range`, `history` | the ways of a read |
+//! | `read`, `unit_scan`, `index_scan`, `dead`, `arrivals`, `fallback`, `range`, `history` | the ways of a read |
 //! | `catalog` | groupings and index definitions |
 //! | `open`, `replay`, `follow` | from files to a chain; keeping up with a writer in another process |
 //! | `background`, `flush`, `maintain`, `fill` | runs: writing, merging, filling an index |
+//! | `hashing`, `prove` | the hashes of commits; roots and proofs |
 
+mod arrivals;
 mod background;
 pub(crate) mod catalog;
 mod commit;
@@ -20,11 +22,13 @@ mod fill;
 mod flush;
 mod follow;
 mod handle;
+mod hashing;
 mod history;
 mod index_scan;
 mod maintain;
 mod merged;
 mod open;
+mod prove;
 mod range;
 mod read;
 mod replay;
@@ -40,21 +44,26 @@ use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
 
 pub(crate) use commit::{Condition, Step, check_name};
+pub(crate) use derive::{Changes, Old};
 pub(crate) use fallback::FallbackScan;
 pub use fill::IndexProgress;
 pub use handle::{Chain, GroupingInfo};
 pub(crate) use history::VersionScan;
 pub(crate) use index_scan::IndexScan;
+pub(crate) use merged::Start;
 pub use open::{RecoveryReport, TailCut};
-pub(crate) use open::{make_directory, open_for_reading, open_for_writing};
+pub(crate) use open::{index_directory, make_directory, open_for_reading, open_for_writing};
 pub(crate) use range::Range;
 pub use stats::{ChainStats, RunStats};
 pub(crate) use unit_scan::UnitScan;
+pub(crate) use view::{VersionFound, hash_of};
 
+use self::arrivals::Arrivals;
 use self::background::BackgroundState;
 use self::catalog::Catalog;
 use self::commit::Writer;
 use self::dead::DeadStretches;
+use self::hashing::HashingState;
 use self::maintain::Runs;
 use self::view::View;
 use crate::log::{LocalLog, LogPoint};
@@ -95,6 +104,8 @@ pub(crate) struct Shared {
     /// Whether new deltas count the key values of all indexes, not only of unique ones.
     counts_all: AtomicBool,
     dead: DeadStretches,
+    hashing: HashingState,
+    pub(crate) arrivals: Arrivals,
     background: BackgroundState,
 }
 

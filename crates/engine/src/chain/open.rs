@@ -14,10 +14,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
 
+use super::arrivals::Arrivals;
 use super::background::BackgroundState;
 use super::catalog::Catalog;
 use super::commit::Writer;
 use super::dead::DeadStretches;
+use super::hashing::HashingState;
 use super::maintain::{NumberedRun, Runs};
 use super::view::View;
 use super::{Access, Shared};
@@ -68,7 +70,7 @@ pub(super) struct Derived {
 }
 
 /// `log.idx` for `log`.
-fn index_directory(log: &Path) -> PathBuf {
+pub(crate) fn index_directory(log: &Path) -> PathBuf {
     let mut name = log.file_name().unwrap_or_default().to_owned();
     name.push(".idx");
     log.with_file_name(name)
@@ -153,15 +155,12 @@ fn point_of(meta: &RunMeta) -> LogPoint {
     LogPoint { height: meta.end, offset: meta.end_offset, chain: meta.end_chain, time: meta.end_time }
 }
 
-/// The log bytes, and the events, from which on a clean close writes a run: replaying less takes a few milliseconds.
-const REPLAYED_BYTES: u64 = 8 << 20;
-const REPLAYED_DELTA: usize = 4 << 20;
-
 impl Shared {
     fn new(name: &str, path: &Path, options: StoreOptions, access: Access, log: LocalLog, derived: Derived) -> Shared {
         let covered = derived.covered;
         let runs: Vec<_> = derived.runs.iter().rev().map(|numbered| Arc::clone(&numbered.run)).collect();
-        let active = Arc::new(Delta::new(covered.height.next(), covered.offset, false));
+        let counts_all = options.expect_duplicate_reports;
+        let active = Arc::new(Delta::new(covered.height.next(), covered.offset, counts_all));
         let dead = DeadStretches::default();
         dead.apply(covered.height);
         Shared {
@@ -187,8 +186,10 @@ impl Shared {
             merging: Mutex::new(()),
             followed: Mutex::new(covered),
             definitions: Mutex::new(Vec::new()),
-            counts_all: AtomicBool::new(false),
+            counts_all: AtomicBool::new(counts_all),
             dead,
+            hashing: HashingState::default(),
+            arrivals: Arrivals::new(),
             background: BackgroundState::default(),
         }
     }
@@ -247,7 +248,8 @@ impl Shared {
             }
             writer.closed = Some("it was closed".to_owned());
             let active = self.view().active.clone();
-            let long = active.log_bytes() > REPLAYED_BYTES || active.bytes() > REPLAYED_DELTA;
+            let limit = self.options.replay_limit;
+            let long = active.log_bytes() > 2 * limit as u64 || active.bytes() > limit;
             if long && self.recovery.damage.is_none() {
                 self.freeze(self.log.newest());
             }
@@ -258,6 +260,7 @@ impl Shared {
         self.background.stop();
         let flushed = self.flush_all();
         self.remove_damaged_runs();
+        self.save_newest_hashes();
         self.log.close()?;
         // A run that cannot be written costs the next opening a longer replay, and nothing else.
         match flushed {
@@ -278,6 +281,9 @@ impl Shared {
                 }
             }
         };
+        if self.view().frozen.is_empty() {
+            return Ok(());
+        }
         std::thread::scope(|scope| {
             if self.options.background == Background::Threads {
                 let frozen = self.view().frozen.clone();
@@ -289,12 +295,9 @@ impl Shared {
     }
 }
 
-/// Opens a chain for writing, making it if it is missing.
+/// Opens a chain for writing, making it if it is missing; its directory must be there.
 pub(crate) fn open_for_writing(name: &str, path: &Path, options: &StoreOptions) -> Result<Arc<Shared>> {
     let storage = &options.storage;
-    if let Some(directory) = path.parent() {
-        make_directory(&**storage, directory)?;
-    }
     let environment = &*options.environment;
     let process = environment.process();
     let mut opening = Opening {
@@ -303,6 +306,7 @@ pub(crate) fn open_for_writing(name: &str, path: &Path, options: &StoreOptions) 
         log_id: [0; 16],
         now: environment.now(),
         was_there: Manifest::exists(&**storage, &index_directory(path))?,
+        syncing: options.syncing,
     };
     environment.fill_random(&mut opening.nonce);
     environment.fill_random(&mut opening.log_id);
@@ -336,9 +340,7 @@ pub(crate) fn open_for_writing(name: &str, path: &Path, options: &StoreOptions) 
     }
     shared.fill_unfilled()?;
     if options.background == Background::Threads {
-        BackgroundState::start(&shared)?;
-        let view = shared.view();
-        shared.background.view_changed(view.frozen.len(), view.runs.len());
+        BackgroundState::may_start(&shared, !shared.has_merge_to_do());
     }
     Ok(shared)
 }

@@ -24,6 +24,11 @@ impl Range {
         Range { from: None, to: None, backward: false, resume: None }
     }
 
+    /// All of an ordering, backward.
+    pub(crate) fn all_backward() -> Range {
+        Range { backward: true, ..Range::all() }
+    }
+
     /// The entries with exactly this key, forward.
     pub(crate) fn of_key(key: &[u8]) -> Range {
         let mut to = key.to_vec();

@@ -33,16 +33,28 @@ impl Shared {
     /// Reads kind and content of the version at `position`, which must be of the unit with `unit.key`.
     pub(crate) fn read_content(&self, position: Position, unit: &mut Unit) -> Result<()> {
         let body = self.log.read_body(position)?;
-        if body.key() != unit.key {
-            return Err(Error::Damaged {
-                path: self.path.clone(),
-                offset: position.offset(),
-                what: "an index leads to another unit here; remove the .idx directory to have it made again".to_owned(),
-            });
-        }
+        self.check_leads_to(position, body.key() == unit.key)?;
         unit.kind = body.kind();
         unit.content = body.content().to_vec();
         Ok(())
+    }
+
+    /// Gives the content of the version at `position`, which must be of the unit with this key, to `visit`.
+    pub(crate) fn visit_content<T>(&self, position: Position, key: &[u8], visit: impl FnOnce(&[u8]) -> T) -> Result<T> {
+        let body = self.log.read_body(position)?;
+        self.check_leads_to(position, body.key() == key)?;
+        Ok(visit(body.content()))
+    }
+
+    fn check_leads_to(&self, position: Position, unit: bool) -> Result<()> {
+        if unit {
+            return Ok(());
+        }
+        Err(Error::Damaged {
+            path: self.path.clone(),
+            offset: position.offset(),
+            what: "an index leads to another unit here; remove the .idx directory to have it made again".to_owned(),
+        })
     }
 
     /// A grouping, with what can be known of its indexes. A follower that cannot look into the manifest says what it knew.

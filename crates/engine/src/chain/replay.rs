@@ -109,11 +109,13 @@ impl Shared {
         let applied = AppliedVersion {
             grouping,
             key: version.key,
+            birth,
             hash: hash_of(version.key),
             kind: version.kind,
             position: version.position,
+            new: version.previous.is_none(),
         };
-        apply_version(&self.dead, active, &applied, birth, new, old, changes);
+        apply_version(&self.dead, &self.arrivals, active, &applied, new, old, changes);
         Ok(())
     }
 

@@ -11,6 +11,8 @@ pub struct ChainStats {
     pub height: Height,
     /// The newest height that is known to survive power loss.
     pub synced: Height,
+    /// The height up to which the hashes for proofs are made, where that happens in the background.
+    pub hashed: Height,
     /// Bytes of the log.
     pub log_bytes: u64,
     /// The runs, oldest first.
@@ -66,6 +68,7 @@ impl Shared {
         ChainStats {
             height: self.visible(),
             synced: self.log.durable_height(),
+            hashed: self.hashed(),
             log_bytes: self.log.newest().offset,
             runs: runs.collect(),
             delta_bytes: view.deltas().map(|delta| delta.bytes()).sum(),

@@ -40,13 +40,36 @@ impl UnitScan {
         at: Height,
         range: Range,
     ) -> Result<UnitScan> {
+        let (start, mut room) = (range.clone(), Vec::new());
+        UnitScan::from(shared, grouping, at, range, start.start_of_units(&mut room))
+    }
+
+    /// A scan of `range` that stands at `start`.
+    pub(crate) fn from(
+        shared: &Arc<Shared>,
+        grouping: Arc<GroupingEntry>,
+        at: Height,
+        range: Range,
+        start: Start<'_>,
+    ) -> Result<UnitScan> {
         let view = shared.view();
         let floor = grouping.floor(at);
         let mut merged = Merged::units(&view, grouping.id, at, floor, range.backward);
-        let mut key = Vec::new();
-        merged.start(range.start_of_units(&mut key))?;
-        let shared = Arc::clone(shared);
+        merged.start(start)?;
+        let (shared, key) = (Arc::clone(shared), Vec::new());
         Ok(UnitScan { shared, grouping, at, floor, range, view, merged, key, units: 0 })
+    }
+
+    /// Goes to another place of the same reading, and on from there in either direction.
+    pub(crate) fn restart(&mut self, start: Start<'_>, backward: bool) -> Result<()> {
+        self.range.backward = backward;
+        self.merged.turn(backward);
+        self.merged.start(start)
+    }
+
+    /// The grouping.
+    pub(crate) fn grouping(&self) -> &GroupingEntry {
+        &self.grouping
     }
 
     /// The key of the unit at which the scan stands.

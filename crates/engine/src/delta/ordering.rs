@@ -278,20 +278,23 @@ fn join(older: &Piece, newer: &Piece) -> Piece {
 /// Merges sorted pieces, oldest first, in one pass; of equal events those of older pieces come first.
 fn merge(pieces: &[Arc<Piece>], newest_first: bool) -> Piece {
     let mut joined = Joined::new(pieces.iter().map(AsRef::as_ref), newest_first);
-    // The pieces whose turn is still to come, the one with the lowest event first.
-    let mut turns: Vec<(&Piece, usize)> = Vec::with_capacity(pieces.len());
-    let insert = |turns: &mut Vec<(&Piece, usize)>, joined: &Joined, from: usize| {
+    // The pieces whose turn is still to come, with their ages, the one with the lowest event first.
+    let mut turns: Vec<(usize, &Piece, usize)> = Vec::with_capacity(pieces.len());
+    let insert = |turns: &mut Vec<(usize, &Piece, usize)>, joined: &Joined, from: usize| {
         let mut at = from;
-        while at + 1 < turns.len() && joined.order(turns[at], turns[at + 1]) == Order::Greater {
+        let is_later = |a: &(usize, &Piece, usize), b: &(usize, &Piece, usize)| {
+            joined.order((a.1, a.2), (b.1, b.2)).then(a.0.cmp(&b.0)) == Order::Greater
+        };
+        while at + 1 < turns.len() && is_later(&turns[at], &turns[at + 1]) {
             turns.swap(at, at + 1);
             at += 1;
         }
     };
-    for piece in pieces.iter().rev().filter(|piece| piece.len() > 0) {
-        turns.insert(0, (piece, 0));
+    for (age, piece) in pieces.iter().enumerate().filter(|(_, piece)| piece.len() > 0) {
+        turns.insert(0, (age, piece, 0));
         insert(&mut turns, &joined, 0);
     }
-    while let Some((piece, at)) = turns.first_mut() {
+    while let Some((_, piece, at)) = turns.first_mut() {
         joined.push(piece, *at);
         *at += 1;
         if *at == piece.len() {
@@ -397,6 +400,24 @@ mod tests {
             });
             assert!(sorted && whole.len() as u64 == count);
         }
+    }
+
+    /// The older of two pieces has the birth, the newer one its kill, behind an event that comes before both.
+    #[test]
+    fn a_birth_comes_before_its_kill_in_whichever_piece_each_was() {
+        let ordering = Ordering::oldest_first();
+        let birth = Birth::new(Height(1), 0);
+        ordering.push(b"k", birth, What::Live(VersionId::from_bits(0)));
+        for n in 0..9 {
+            ordering.push(format!("z{n}").as_bytes(), birth, What::Live(VersionId::from_bits(1)));
+        }
+        assert_eq!(ordering.pieces().len(), 1);
+        ordering.push(b"a", birth, What::Live(VersionId::from_bits(2)));
+        ordering.push(b"k", birth, What::Kill(Height(2)));
+        assert_eq!(ordering.pieces().len(), 2);
+        let whole = ordering.whole();
+        let what: Vec<_> = (0..3).map(|at| (whole.key(at), matches!(whole.event(at).what(), What::Kill(_)))).collect();
+        assert_eq!(what, [(&b"a"[..], false), (b"k", false), (b"k", true)]);
     }
 
     #[test]

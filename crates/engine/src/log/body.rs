@@ -101,6 +101,14 @@ impl Parts {
         self.content.end
     }
 
+    /// The salt of the body at the front of `bytes`.
+    pub fn salt<'b>(&self, bytes: &'b [u8]) -> &'b [u8; SALT_BYTES] {
+        let Some(salt) = bytes[..self.key.start].last_chunk() else {
+            unreachable!("a salt stands before the key");
+        };
+        salt
+    }
+
     /// Checks the body at the front of `bytes`.
     pub fn check(&self, bytes: &[u8]) -> Result<(), BodyFault> {
         let body = bytes.get(..self.len()).ok_or(BodyFault::Cut { need: self.len(), have: bytes.len() })?;

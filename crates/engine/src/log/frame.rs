@@ -6,7 +6,7 @@ use super::fault::{BodyFault, Fault};
 use super::head::{Envelope, FrameHead, FrameKind};
 use super::header::PAGE_BYTES;
 use super::operation::{Header, NewVersion, Operation, take_header};
-use crate::types::{Durability, Height, Position, Timestamp, VersionKind};
+use crate::types::{Durability, GroupingId, Height, Position, Timestamp, VersionKind};
 
 /// A frame that is whole, belongs where it stands, and whose checksums are right.
 #[derive(Clone, Debug)]
@@ -32,6 +32,77 @@ impl<'a> Frame<'a> {
         let frame = Frame { head, bytes, envelope, offset: before.offset, end };
         frame.check_operations()?;
         Ok(frame)
+    }
+
+    /// The frame at the front of `bytes`, of which only the head need be whole, and what is wrong with how it follows
+    /// `before`.
+    ///
+    /// # Errors
+    /// The head is not whole, or bytes are missing.
+    pub fn examine(
+        bytes: &'a [u8],
+        envelope: Envelope,
+        before: &LogPoint,
+    ) -> Result<(Frame<'a>, Option<Fault>), Fault> {
+        let head = FrameHead::parse(bytes, &envelope, before.offset)?;
+        let have = bytes.len() as u64;
+        let bytes =
+            bytes.get(..head.frame_bytes as usize).ok_or(Fault::Cut { need: u64::from(head.frame_bytes), have })?;
+        let unfit = head.follows(before).err();
+        let end = head.end(before.offset);
+        Ok((Frame { head, bytes, envelope, offset: before.offset, end }, unfit))
+    }
+
+    /// The operations, each checked. What stands behind a bad operation header cannot be told apart, and is left out; behind
+    /// a bad body all goes on.
+    pub fn checked_operations(&self) -> impl Iterator<Item = Result<Operation<'a>, Fault>> {
+        let mut operations = self.operations();
+        let body_tail = self.bytes.len();
+        let mut ended = false;
+        std::iter::from_fn(move || {
+            if ended {
+                return None;
+            }
+            let item = operations.step(true).or_else(|| {
+                ended = true;
+                match (operations.headers.len(), body_tail - operations.body.min(body_tail)) {
+                    (0, 0) => None,
+                    (0, tail) => Some(Err(Fault::BodyTail(tail))),
+                    (tail, _) => Some(Err(Fault::HeadTail(tail))),
+                }
+            });
+            ended |= matches!(&item, Some(Err(fault)) if !matches!(fault, Fault::Body { .. }));
+            item
+        })
+    }
+
+    /// The grouping of the operation at `place`, and where its body begins in the log; `None` when it has no body, or its
+    /// header cannot be reached.
+    pub fn place_of_body(&self, place: u32) -> Option<(GroupingId, u64)> {
+        let mut headers = self.head.operations;
+        let mut body = self.head.bytes.len();
+        for at in 0..self.head.count {
+            if let Header::Version { grouping, body_rest, .. } = take_header(&mut headers, at, self.head.height).ok()? {
+                if at == place {
+                    return Some((grouping, self.offset + body as u64));
+                }
+                body += body::len(body, body_rest);
+            }
+        }
+        None
+    }
+
+    /// What the bad body of the operation at `place` says of its unit key, which need not be true; `None` when not even
+    /// its lengths make sense.
+    pub fn key_as_it_stands(&self, place: u32) -> Option<&'a [u8]> {
+        let (_, offset) = self.place_of_body(place)?;
+        let bytes = self.bytes.get((offset - self.offset) as usize..)?;
+        bytes.get(Parts::parse(bytes).ok()?.key)
+    }
+
+    /// All of the frame's bytes.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
     }
 
     fn check_operations(&self) -> Result<(), Fault> {
@@ -72,6 +143,11 @@ impl<'a> Frame<'a> {
     /// When the commit happened.
     pub fn time(&self) -> Timestamp {
         self.head.time
+    }
+
+    /// Who made the commit.
+    pub fn actor(&self) -> Option<&'a str> {
+        self.head.actor
     }
 
     /// Where the frame begins.
@@ -141,6 +217,7 @@ impl<'a> Operations<'a> {
                             place,
                             grouping,
                             kind,
+                            salt: parts.salt(body),
                             key: &body[parts.key],
                             content: &body[parts.content],
                             position: self.envelope.position(self.offset + at as u64),
@@ -166,8 +243,11 @@ impl<'a> Operations<'a> {
         rest: usize,
         check: bool,
     ) -> Result<(&'a [u8], Parts), BodyFault> {
-        let need = body::len(self.body, rest);
-        let bytes = &self.frame[self.body..];
+        let at = self.body;
+        let need = body::len(at, rest);
+        // Also when the body is bad: the head says where the next one is.
+        self.body += need;
+        let bytes = self.frame.get(at..).unwrap_or_default();
         let bytes = bytes.get(..need).ok_or(BodyFault::Cut { need, have: bytes.len() })?;
         let parts = Parts::parse(bytes)?;
         if check {
@@ -176,11 +256,10 @@ impl<'a> Operations<'a> {
             };
             agrees(parts.len() == need, "length")?;
             parts.check(bytes)?;
-            agrees(parts.back == self.body as u64, "way back to the frame")?;
+            agrees(parts.back == at as u64, "way back to the frame")?;
             agrees(parts.place == place, "place")?;
             agrees(parts.kind == kind, "kind")?;
         }
-        self.body += need;
         Ok((bytes, parts))
     }
 }

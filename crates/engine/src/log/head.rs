@@ -218,12 +218,22 @@ impl<'a> FrameHead<'a> {
         if self.time < before.time {
             return Err(Fault::Time { before: before.time, found: self.time });
         }
-        Ok(LogPoint {
+        Ok(self.end(before.offset))
+    }
+
+    /// The point after the frame, which begins at `offset`.
+    pub fn end(&self, offset: u64) -> LogPoint {
+        LogPoint {
             height: self.height,
-            offset: before.offset + u64::from(self.frame_bytes),
+            offset: offset + u64::from(self.frame_bytes),
             chain: chain_after(self.bytes),
             time: self.time,
-        })
+        }
+    }
+
+    /// Whether it is the head of a commit.
+    pub fn is_commit(&self) -> bool {
+        self.kind == FrameKind::Commit
     }
 
     pub fn meta(&self) -> FrameMeta {

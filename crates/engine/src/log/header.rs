@@ -92,7 +92,7 @@ impl LogHeader {
         let version = u16::from_le_bytes(array(page, 8));
         if version != FORMAT_VERSION {
             return Err(format(format!(
-                "the log has format version {version}; this engine reads version {FORMAT_VERSION}"
+                "the log has format version {version}; this engine reads version {FORMAT_VERSION}, use a newer one"
             )));
         }
         if crc32c::crc32c(&page[..64]) != u32::from_le_bytes(array(page, 64)) {

@@ -10,8 +10,9 @@
 //! * `synced` is what an fdatasync has confirmed.
 
 use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -21,11 +22,13 @@ use super::builder::FrameBuilder;
 use super::fault::{BodyFault, Fault};
 use super::head::{Envelope, FrameHead, FrameMeta};
 use super::header::{LogHeader, PAGE_BYTES};
+use super::opening::{Opening, directory};
 use super::reader::FrameReader;
 use super::status::{Status, Writer};
 use super::windows::Windows;
 use super::{Appended, Log, LogPoint};
 use crate::error::{Error, Result};
+use crate::options::Syncing;
 use crate::planted;
 use crate::storage::{File, Storage};
 use crate::types::{Durability, Height, Position, Timestamp};
@@ -34,6 +37,8 @@ use crate::types::{Durability, Height, Position, Timestamp};
 pub(super) const BUFFER_BYTES: usize = 1 << 20;
 /// Bytes that are read for a body or head whose length is not yet known, where nothing is mapped.
 const GUESS_BYTES: usize = 1024;
+/// The fewest bytes that are read for a body whose length is guessed by those before.
+const LEAST_GUESS: usize = 128;
 
 /// A log in a file. Any number of threads read while one appends.
 pub(crate) struct LocalLog {
@@ -55,14 +60,31 @@ pub(crate) struct LocalLog {
     /// A sync ended: who waited for it goes on, and one of those whose commits came too late for it leads the next.
     sync_ended: Condvar,
     pub(super) status: Mutex<StatusWriter>,
+    /// When closing syncs.
+    pub(super) syncing_at_close: Syncing,
+    /// What a body may take, by those that were read before.
+    body_guess: AtomicUsize,
+    /// What the first sync has to do besides.
+    pub(super) owed: Mutex<Owed>,
     poison: OnceLock<String>,
     windows: Windows,
+}
+
+/// What opening a log left to the first sync, with [`Syncing::OnDemand`].
+#[derive(Debug, Default)]
+pub(super) struct Owed {
+    /// Offsets of bytes that must be written once more, see `recovery`.
+    pub rewrite: Option<Range<u64>>,
+    /// The file may be new: its name is to be synced, too.
+    pub name: bool,
 }
 
 /// The end of the log.
 pub(super) struct Tail {
     pub access: Access,
     pub end: LogPoint,
+    /// An opening whose record comes before the next frame, with [`Syncing::OnDemand`].
+    pub unrecorded: Option<Opening>,
     /// Frames that are not yet written: those before `end`.
     buffer: Vec<u8>,
 }
@@ -106,13 +128,16 @@ impl LocalLog {
             header,
             envelope: Envelope::new(&header),
             found,
-            tail: Mutex::new(Tail { access, end: base, buffer: Vec::new() }),
+            tail: Mutex::new(Tail { access, end: base, unrecorded: None, buffer: Vec::new() }),
             written: AtomicU64::new(base.offset),
             synced: Mutex::new(base),
             durable: AtomicU64::new(base.height.0),
             syncing: Mutex::new(false),
             sync_ended: Condvar::new(),
             status: Mutex::new(StatusWriter { sequence: found.map_or(0, |s| s.sequence), writer }),
+            syncing_at_close: Syncing::Always,
+            body_guess: AtomicUsize::new(GUESS_BYTES),
+            owed: Mutex::default(),
             poison: OnceLock::new(),
             windows: Windows::new(),
         }
@@ -129,6 +154,24 @@ impl LocalLog {
 
     pub(super) fn io(&self, error: io::Error) -> Error {
         Error::io(&self.path, error)
+    }
+
+    /// Hands what is in memory to the operating system.
+    ///
+    /// # Errors
+    /// As [`Log::append`].
+    pub fn write_buffered(&self) -> Result<()> {
+        self.flush(&mut self.tail.lock())
+    }
+
+    /// Where the written part ends. Frames before it can be read without a write.
+    pub fn written(&self) -> u64 {
+        self.written.load(Ordering::Acquire)
+    }
+
+    /// The frames from a point up to the end of the written part.
+    pub fn written_frames(&self, from: LogPoint) -> FrameReader {
+        FrameReader::new(Arc::clone(&self.file), self.path.clone(), self.envelope, from, self.written())
     }
 
     /// The point after the commit at `height`, whose frame ends at `offset`: a mark that was taken from this log.
@@ -187,7 +230,8 @@ impl LocalLog {
         Ok(synced)
     }
 
-    /// Syncs all of the log and marks it as closed. Nothing can be appended after that; the lock goes with the log.
+    /// Syncs all of the log, unless that was to be done [on demand](Syncing::OnDemand), and marks it as closed. Nothing can
+    /// be appended after that; the lock goes with the log.
     ///
     /// # Errors
     /// As [`Log::sync`]. Without the writer's lock there is nothing to do.
@@ -195,9 +239,17 @@ impl LocalLog {
         if self.writable(&self.tail.lock().access).is_err() {
             return self.check_poison();
         }
-        self.sync_everything()?;
-        self.write_slot(true)?;
-        self.file.sync_data().map_err(|error| self.poisoned(error))?;
+        match self.syncing_at_close {
+            Syncing::Always => {
+                self.sync_everything()?;
+                self.write_slot(true)?;
+                self.file.sync_data().map_err(|error| self.poisoned(error))?;
+            }
+            Syncing::OnDemand => {
+                self.flush(&mut self.tail.lock())?;
+                self.write_slot(true)?;
+            }
+        }
         self.tail.lock().access = Access::Stopped("it was closed".to_owned());
         self.lock.lock().take();
         Ok(())
@@ -211,6 +263,11 @@ impl LocalLog {
             Access::Recover => Err(Error::ReadOnly("it is not yet recovered".to_owned())),
             Access::Stopped(why) => Err(Error::ReadOnly(why.clone())),
         }
+    }
+
+    /// The failure after which nothing more is written.
+    pub(crate) fn poison(&self) -> Option<String> {
+        self.poison.get().cloned()
     }
 
     fn check_poison(&self) -> Result<()> {
@@ -321,8 +378,15 @@ impl LocalLog {
         if self.synced.lock().offset == point.offset {
             return Ok(point);
         }
+        let owed = std::mem::take(&mut *self.owed.lock());
+        if let Some(range) = owed.rewrite {
+            self.rewrite(range.start, range.end).map_err(|error| self.poisoned(error))?;
+        }
         if !planted::is(planted::Fault::LogNotSynced) {
             self.file.sync_data().map_err(|error| self.poisoned(error))?;
+        }
+        if owed.name {
+            self.storage.sync_dir(directory(&self.path)).map_err(|error| self.poisoned(error))?;
         }
         self.set_synced(point);
         Ok(point)
@@ -365,13 +429,21 @@ impl LocalLog {
             .ok_or_else(|| self.damaged(offset, "the log ends before this offset"))
     }
 
+    /// A body, copied. Bodies of one log are mostly alike, and bytes beyond them are read for nothing.
     fn copy_body(&self, offset: u64, end: u64) -> Result<Body<'_>> {
         let fault = |fault: BodyFault| self.damaged(offset, fault);
-        let mut bytes = self.copy(offset, end, GUESS_BYTES)?;
+        let guess = self.body_guess.load(Ordering::Relaxed);
+        let mut bytes = self.copy(offset, end, guess)?;
         let need = Parts::parse(&bytes).map_err(fault)?.len();
         if need > bytes.len() {
             bytes = self.copy(offset, end, need)?;
         }
+        let next = if need > guess { need } else { guess - (guess - need) / 16 };
+        let next = next.clamp(LEAST_GUESS, GUESS_BYTES);
+        if next != guess {
+            self.body_guess.store(next, Ordering::Relaxed);
+        }
+        bytes.truncate(need);
         Body::copied(bytes, offset).map_err(fault)
     }
 
@@ -408,6 +480,10 @@ impl Log for LocalLog {
         self.writable(&tail.access)?;
         if frame.height() != tail.end.height.next() {
             return Ok(Appended::Conflict { newest: tail.end.height });
+        }
+        if let Some(opening) = tail.unrecorded {
+            self.append_open_record(&mut tail, &opening)?;
+            tail.unrecorded = None;
         }
         let end = frame.seal(self.envelope, &tail.end, self.durable_height());
         self.append_frame(&mut tail, frame.bytes(), end, frame.durability())?;
@@ -473,12 +549,6 @@ impl Log for LocalLog {
 
     fn frames(&self, from: LogPoint) -> Result<FrameReader> {
         self.flush(&mut self.tail.lock())?;
-        Ok(FrameReader::new(
-            Arc::clone(&self.file),
-            self.path.clone(),
-            self.envelope,
-            from,
-            self.written.load(Ordering::Acquire),
-        ))
+        Ok(self.written_frames(from))
     }
 }

@@ -34,11 +34,14 @@
 //! | `local` | appending, syncing, reading |
 //! | `opening` | the lock and the first page |
 //! | `recovery` | where does the log end? |
+//! | `transfer` | whole frames, read from one log and written to a copy of it |
+//! | `examine` | all that can be read of a damaged log |
 //!
 //! The bytes are laid down in `docs/FORMAT.md`.
 
 mod body;
 mod builder;
+mod examine;
 mod fault;
 mod frame;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -53,17 +56,23 @@ mod recovery;
 mod status;
 #[cfg(test)]
 mod tests;
+mod transfer;
 mod windows;
 
 pub(crate) use body::Body;
 pub(crate) use builder::{CommitMeta, FrameBuilder};
+pub(crate) use examine::{Examined, Gap};
+pub(crate) use fault::Fault;
 pub(crate) use frame::Frame;
+use head::Envelope;
 pub(crate) use head::FrameMeta;
+pub(crate) use header::{LogHeader, PAGE_BYTES};
 pub(crate) use local::LocalLog;
 pub(crate) use opening::Opening;
 pub(crate) use operation::{NewVersion, Operation, Previous};
 pub(crate) use reader::FrameReader;
 pub(crate) use status::Writer;
+pub(crate) use transfer::LogCopy;
 
 use crate::error::Result;
 use crate::types::{Height, Position, Timestamp};

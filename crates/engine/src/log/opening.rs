@@ -10,6 +10,7 @@ use super::header::{HEADER_BYTES, LogHeader, PAGE_BYTES, WRITER_LOCK};
 use super::local::{Access, LocalLog};
 use super::status::{Status, Writer};
 use crate::error::{Error, Result};
+use crate::options::Syncing;
 use crate::planted;
 use crate::storage::{File, OpenMode, Storage};
 use crate::types::{Height, Timestamp};
@@ -30,6 +31,8 @@ pub(crate) struct Opening {
     pub now: Timestamp,
     /// Whether something derived from the log is there: so the log was there, and is not made anew.
     pub was_there: bool,
+    /// When to sync what opening and closing write.
+    pub syncing: Syncing,
 }
 
 impl LocalLog {
@@ -54,8 +57,9 @@ impl LocalLog {
         if LogHeader::is_unfinished(&page, len) {
             make(&*file, opening).map_err(io)?;
         }
+        let always = opening.syncing == Syncing::Always;
         let header = LogHeader::decode(path, &read_page(&*file).map_err(io)?)?;
-        if len <= PAGE_BYTES {
+        if len <= PAGE_BYTES && always {
             // Whoever made the file may have been stopped before these, or have seen its sync fail: then another sync
             // says something only of what is written once more.
             file.set_len(PAGE_BYTES).map_err(io)?;
@@ -78,9 +82,11 @@ impl LocalLog {
             });
         }
         let found = Status::read(&*file, header.log_id).map_err(io)?;
-        let log =
+        let mut log =
             LocalLog::with(Arc::clone(storage), path.to_owned(), file, header, found, Access::Recover, opening.writer);
+        log.syncing_at_close = opening.syncing;
         *log.lock.lock() = Some(lock);
+        log.owed.lock().name = len <= PAGE_BYTES && !always;
         Ok(log)
     }
 
@@ -213,7 +219,7 @@ fn holder(file: &dyn File, path: &Path) -> Option<String> {
     Some(format!("process {}", status.writer.pid))
 }
 
-/// Writes the first page. The header is safe before any frame is written.
+/// Writes the first page. Where everything is synced, the header is safe before any frame is written.
 fn make(file: &dyn File, opening: &Opening) -> io::Result<()> {
     let header = LogHeader::new(opening.log_id, opening.now);
     let bytes = header.encode();
@@ -221,5 +227,8 @@ fn make(file: &dyn File, opening: &Opening) -> io::Result<()> {
     page[..bytes.len()].copy_from_slice(&bytes);
     file.write_at(&page, 0)?;
     Status::new(1, header.base(), opening.writer, true).write(file, header.log_id)?;
-    file.sync_data()
+    match opening.syncing {
+        Syncing::Always => file.sync_data(),
+        Syncing::OnDemand => Ok(()),
+    }
 }

@@ -5,7 +5,7 @@
 
 use std::iter::FusedIterator;
 
-use super::body::MAX_BODY_BYTES;
+use super::body::{MAX_BODY_BYTES, SALT_BYTES};
 use super::fault::Fault;
 use super::head::{take, take_name};
 use crate::limits;
@@ -68,6 +68,8 @@ pub(crate) struct NewVersion<'a> {
     pub key: &'a [u8],
     /// The content; of a deletion, nothing.
     pub content: &'a [u8],
+    /// The body's salt.
+    pub salt: &'a [u8; SALT_BYTES],
     /// Where the body is.
     pub position: Position,
     /// The version that this one replaces, if there was one.

@@ -15,7 +15,8 @@
 //!
 //! If the machine was not restarted, an earlier process may have seen an fdatasync fail; the pages are then clean without
 //! being on the device, and another fdatasync would say nothing. So what lies beyond the synced part is written once more,
-//! at its place, before it is synced and believed.
+//! at its place, before it is synced and believed; by recovery, or, where syncing is left until somebody needs it, by the
+//! first sync.
 
 use std::io;
 use std::path::PathBuf;
@@ -26,12 +27,13 @@ use super::fault::Fault;
 use super::frame::Frame;
 use super::head::{FIXED_BYTES, FrameHead, FrameKind, MIN_HEAD_BYTES, OpenRecord, lengths, open_record};
 use super::header::PAGE_BYTES;
-use super::local::{Access, LocalLog};
+use super::local::{Access, LocalLog, Tail};
 use super::opening::{Opening, directory, read_head};
 use super::reader::{FrameReader, Step};
 use super::status::Status;
 use super::{Log, LogPoint};
 use crate::error::{Error, Result};
+use crate::options::Syncing;
 use crate::planted;
 use crate::storage::{File, OpenMode};
 use crate::types::{Durability, Height};
@@ -97,6 +99,8 @@ impl LocalLog {
         }
         let mut report = Recovery::default();
         let mut boot_id = self.found.map(|status| status.writer.boot_id);
+        let known_synced = self.known_synced(from).0;
+        let mut synced = from;
         let fault = {
             let mut reader = self.reader(from, len);
             let fault = loop {
@@ -106,6 +110,9 @@ impl LocalLog {
                             && let FrameKind::Open(record) = frame.kind()
                         {
                             boot_id = Some(record.writer.boot_id);
+                        }
+                        if frame.end().offset <= known_synced {
+                            synced = frame.end();
                         }
                         report.commits += u64::from(frame.is_commit());
                         self.written.store(frame.end().offset, Ordering::Release);
@@ -140,14 +147,32 @@ impl LocalLog {
             self.file.set_len(end.offset).map_err(io)?;
             report.cut = Some(Cut { offset: end.offset, bytes: len - end.offset, saved, what: fault.to_string() });
         }
-        let synced = self.known_synced(from).0;
-        if same_boot && synced < end.offset && !planted::is(planted::Fault::SecondSyncBelieved) {
-            self.rewrite(synced, end.offset).map_err(io)?;
-            report.rewritten = end.offset - synced;
+        let rewrite = synced.offset..end.offset;
+        let doubted = same_boot && !planted::is(planted::Fault::SecondSyncBelieved);
+        let rewrite = Some(rewrite).filter(|range| doubted && !range.is_empty());
+        match opening.syncing {
+            Syncing::Always => {
+                if let Some(range) = rewrite {
+                    report.rewritten = range.end - range.start;
+                    self.rewrite(range.start, range.end).map_err(io)?;
+                }
+                self.file.sync_data().map_err(io)?;
+                self.set_synced(end);
+            }
+            Syncing::OnDemand => {
+                self.owed.lock().rewrite = rewrite;
+                self.set_synced(synced);
+                // Whoever opens a log and writes nothing leaves it as it was, but for the slot.
+                let mut tail = self.tail.lock();
+                tail.unrecorded = Some(*opening);
+                tail.access = Access::Write;
+                drop(tail);
+                self.write_slot(false)?;
+                return Ok(report);
+            }
         }
-        self.file.sync_data().map_err(io)?;
-        self.set_synced(end);
-        self.append_open_record(opening)?;
+        self.append_open_record(&mut self.tail.lock(), opening)?;
+        self.write_slot(false)?;
         Ok(report)
     }
 
@@ -335,19 +360,18 @@ impl LocalLog {
     }
 
     /// Writes bytes once more at their place, so that the next sync tells the truth about them.
-    fn rewrite(&self, from: u64, to: u64) -> io::Result<()> {
+    pub(super) fn rewrite(&self, from: u64, to: u64) -> io::Result<()> {
         copy_chunks(&*self.file, from, to, |bytes, at| self.file.write_at(bytes, at))
     }
 
-    fn append_open_record(&self, opening: &Opening) -> Result<()> {
-        let mut tail = self.tail.lock();
+    /// Appends the record that somebody opened the log for writing.
+    pub(super) fn append_open_record(&self, tail: &mut Tail, opening: &Opening) -> Result<()> {
         let record = OpenRecord { nonce: opening.nonce, writer: opening.writer };
         let synced = self.durable_height();
         let (frame, end) = open_record(&self.envelope, &tail.end, synced, opening.now, &record);
-        self.append_frame(&mut tail, &frame, end, Durability::Process)?;
+        self.append_frame(tail, &frame, end, Durability::Process)?;
         tail.access = Access::Write;
-        drop(tail);
-        self.write_slot(false)
+        Ok(())
     }
 }
 
@@ -360,7 +384,7 @@ struct LaterFrames {
 }
 
 /// A cheap test that hardly anything but a later frame passes; the checksum decides.
-fn may_begin_frame(bytes: &[u8], last: &LogPoint, left: u64) -> bool {
+pub(super) fn may_begin_frame(bytes: &[u8], last: &LogPoint, left: u64) -> bool {
     let Ok((frame, _)) = lengths(bytes) else {
         return false;
     };

@@ -37,7 +37,7 @@ pub(crate) struct Status {
     pub synced_chain: u64,
     /// Who wrote the slot.
     pub writer: Writer,
-    /// Whether the writer closed the log, and all of it is on the device.
+    /// Whether the writer closed the log.
     pub closed: bool,
 }
 

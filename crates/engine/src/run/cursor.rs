@@ -462,6 +462,12 @@ impl Cursor {
         Births::checked(&self.run.file()[block + from..block + to], slot.birth.height)
     }
 
+    /// Where in the file the block begins in which the cursor stands.
+    #[must_use]
+    pub fn offset(&self) -> u64 {
+        self.parts.start() as u64
+    }
+
     /// All of the entry.
     #[inline]
     #[must_use]

@@ -159,6 +159,16 @@ impl Run {
         Section::new(self, number, &self.sections[number])
     }
 
+    /// Where the marks end.
+    pub(super) fn marks_end(&self) -> u64 {
+        (HEADER + self.footer.marks as usize * MARK) as u64
+    }
+
+    /// Where the directory begins.
+    pub(super) fn directory_at(&self) -> u64 {
+        self.footer.directory_at
+    }
+
     /// The whole file.
     #[inline]
     pub(super) fn file(&self) -> &[u8] {

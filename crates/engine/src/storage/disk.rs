@@ -111,6 +111,10 @@ impl File for DiskFile {
         self.locks.try_lock(&self.file, byte)
     }
 
+    fn try_lock_shared(&self, byte: u64) -> io::Result<bool> {
+        self.locks.try_lock_shared(&self.file, byte)
+    }
+
     fn is_locked(&self, byte: u64) -> io::Result<bool> {
         self.locks.is_locked(&self.file, byte)
     }
@@ -155,9 +159,9 @@ mod locks {
         held: AtomicBool,
     }
 
-    fn exclusive(byte: u64) -> io::Result<libc::flock> {
+    fn one(kind: libc::c_int, byte: u64) -> io::Result<libc::flock> {
         let start = libc::off_t::try_from(byte).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
-        Ok(range(libc::F_WRLCK, start, 1))
+        Ok(range(kind, start, 1))
     }
 
     fn range(kind: libc::c_int, start: libc::off_t, length: libc::off_t) -> libc::flock {
@@ -184,7 +188,15 @@ mod locks {
         }
 
         pub(super) fn try_lock(&self, file: &fs::File, byte: u64) -> io::Result<bool> {
-            match fcntl(file, FcntlArg::F_OFD_SETLK(&exclusive(byte)?)) {
+            self.take(file, &one(libc::F_WRLCK, byte)?)
+        }
+
+        pub(super) fn try_lock_shared(&self, file: &fs::File, byte: u64) -> io::Result<bool> {
+            self.take(file, &one(libc::F_RDLCK, byte)?)
+        }
+
+        fn take(&self, file: &fs::File, lock: &libc::flock) -> io::Result<bool> {
+            match fcntl(file, FcntlArg::F_OFD_SETLK(lock)) {
                 Ok(_) => {
                     self.held.store(true, Ordering::Relaxed);
                     Ok(true)
@@ -195,7 +207,7 @@ mod locks {
         }
 
         pub(super) fn is_locked(&self, file: &fs::File, byte: u64) -> io::Result<bool> {
-            let mut lock = exclusive(byte)?;
+            let mut lock = one(libc::F_WRLCK, byte)?;
             fcntl(file, FcntlArg::F_OFD_GETLK(&mut lock))?;
             Ok(lock.l_type != libc::F_UNLCK as libc::c_short)
         }
@@ -228,6 +240,17 @@ mod locks {
 
         pub(super) fn try_lock(&self, file: &fs::File, _byte: u64) -> io::Result<bool> {
             match file.try_lock() {
+                Ok(()) => {
+                    self.held.store(true, Ordering::Relaxed);
+                    Ok(true)
+                }
+                Err(fs::TryLockError::WouldBlock) => Ok(false),
+                Err(fs::TryLockError::Error(error)) => Err(error),
+            }
+        }
+
+        pub(super) fn try_lock_shared(&self, file: &fs::File, _byte: u64) -> io::Result<bool> {
+            match file.try_lock_shared() {
                 Ok(()) => {
                     self.held.store(true, Ordering::Relaxed);
                     Ok(true)
@@ -306,6 +329,23 @@ mod tests {
         assert!(!second.try_lock(byte).unwrap());
         drop(first);
         assert!(second.try_lock(byte).unwrap());
+    }
+
+    #[test]
+    fn shared_locks_exclude_the_exclusive_one_which_one_of_them_may_become() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let disk = Disk::shared();
+        let first = disk.open(&path, OpenMode::CreateNew).unwrap();
+        let second = disk.open(&path, OpenMode::Read).unwrap();
+        assert!(first.try_lock_shared(7).unwrap() && second.try_lock_shared(7).unwrap());
+        assert!(!first.try_lock(7).unwrap());
+        drop(second);
+        assert!(first.try_lock(7).unwrap());
+        let second = disk.open(&path, OpenMode::Read).unwrap();
+        assert!(!second.try_lock_shared(7).unwrap());
+        assert!(first.try_lock_shared(7).unwrap());
+        assert!(second.try_lock_shared(7).unwrap());
     }
 
     #[test]

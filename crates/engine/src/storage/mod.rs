@@ -16,11 +16,14 @@
 //! * a lock ends with the last handle that its open gave out, or with the process, however it ends.
 
 pub mod disk;
+mod unmapped;
 
 use std::io;
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
+
+pub(crate) use unmapped::Unmapped;
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +121,17 @@ pub trait File: Send + Sync {
     /// # Errors
     /// What the disk reports; `Unsupported` where the file system cannot lock.
     fn try_lock(&self, byte: u64) -> io::Result<bool>;
+
+    /// Takes a shared lock on one byte: any number of handles may, while none has the exclusive one. A handle that has
+    /// the exclusive lock gives it up for the shared one, and [`File::try_lock`] turns a shared one into the exclusive
+    /// one if no other handle has it. `false` when another handle is in the way; then this one keeps what it had.
+    ///
+    /// # Errors
+    /// What the disk reports; `Unsupported` where the storage has exclusive locks only. The engine itself needs none.
+    fn try_lock_shared(&self, byte: u64) -> io::Result<bool> {
+        let _ = byte;
+        Err(io::ErrorKind::Unsupported.into())
+    }
 
     /// Whether another handle holds the lock on `byte`.
     ///

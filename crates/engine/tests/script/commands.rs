@@ -54,7 +54,7 @@ impl Session {
         let options = WriteOptions { report_duplicates: report, ..WriteOptions::default() };
         let written = |committed: Option<Committed>| match committed {
             None => String::new(),
-            Some(Committed { height, duplicates }) if report => format!("@{height} duplicates: {duplicates}"),
+            Some(Committed { height, duplicates, .. }) if report => format!("@{height} duplicates: {duplicates}"),
             Some(Committed { height, .. }) => format!("@{height}"),
         };
         match name {

@@ -18,9 +18,12 @@ The file is the one of --config or IMMUXDB_CONFIG, else ./immuxdb.toml, else $XD
 (~/.config where that is not set). For example:
 
   data_root = \"./immuxdb-data\"   # IMMUXDB_DATA_ROOT, --data-root
+  server = \"http://127.0.0.1:1991\"  # IMMUXDB_SERVER, --server
   chain = \"default\"              # IMMUXDB_CHAIN, --chain
   durability = \"sync\"            # IMMUXDB_DURABILITY, --durability: buffered, process or sync
-  memory_limit = \"512MiB\"        # IMMUXDB_MEMORY_LIMIT, --memory-limit";
+  memory_limit = \"512MiB\"        # IMMUXDB_MEMORY_LIMIT, --memory-limit
+  listen = \"127.0.0.1:1991\"      # IMMUXDB_LISTEN, --listen: of `immuxdb serve`, as all below
+  token = \"…\"                    # IMMUXDB_TOKEN: what requests must have; it is not shown here";
 
 #[derive(Serialize)]
 struct Item {

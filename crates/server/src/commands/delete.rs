@@ -4,8 +4,8 @@ use clap::Args;
 
 use super::unit::{UnitName, no_unit, say_written};
 use crate::configuration::Resolved;
+use crate::door::{self, Missing};
 use crate::failure::Result;
-use crate::opened::Opened;
 use crate::output::{Output, shown_key};
 
 /// Delete a unit
@@ -21,15 +21,10 @@ impl Delete {
     pub(super) fn run(self, resolved: &Resolved, output: &mut Output) -> Result<()> {
         let key = self.unit.key()?;
         let name = &self.unit.grouping;
-        // So that a wrong name makes no store.
-        Opened::store_to_read(&resolved.configuration)?;
-        let opened = Opened::to_write(&resolved.configuration)?;
-        let committed = match opened.grouping(name)?.delete(&key) {
-            Err(libimmuxdb::Error::UnitMissing) => return Err(no_unit(name, &key, None)),
-            result => result?,
-        };
-        opened.close()?;
-        let height = committed.height;
+        let door = door::to_write(resolved, Missing::Refuse, resolved.durability())?;
+        door.expect_grouping(name)?;
+        let height = door.delete(name, &key)?.ok_or_else(|| no_unit(name, &key, None))?;
+        door.close()?;
         let sentence = format_args!("deleted {} in {name}, at height {height}", shown_key(&key));
         say_written(output, name, &key, height, sentence)
     }

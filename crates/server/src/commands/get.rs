@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::unit::{UnitName, no_unit};
 use crate::configuration::Resolved;
+use crate::door;
 use crate::failure::Result;
 use crate::moment::Moment;
-use crate::opened::Opened;
 use crate::output::{ContentFields, KeyFields, Output, kind_name, printable_bytes, printable_json};
 
 /// Print the content of a unit
@@ -30,14 +30,10 @@ impl Get {
     pub(super) fn run(self, resolved: &Resolved, output: &mut Output) -> Result<()> {
         let key = self.unit.key()?;
         let name = &self.unit.grouping;
-        let opened = Opened::to_read(resolved)?;
-        let grouping = opened.grouping(name)?;
-        let at = self.at.map(|at| at.height(&opened.chain)).transpose()?;
-        let unit = match at {
-            None => grouping.get(&key)?,
-            Some(height) => opened.chain.snapshot_at(height)?.get(name, &key)?,
-        };
-        let unit = unit.ok_or_else(|| no_unit(name, &key, at))?;
+        let door = door::to_read(resolved)?;
+        door.expect_grouping(name)?;
+        let found = door.get(name, &key, self.at)?;
+        let unit = found.unit.ok_or_else(|| no_unit(name, &key, self.at.map(|_| found.height)))?;
         if self.bytes {
             return output.bytes(&unit.content);
         }
@@ -54,7 +50,7 @@ impl Get {
         if output.is_json() {
             let item = Item {
                 key: KeyFields::new(&key),
-                height: unit.height.0,
+                height: unit.height,
                 kind: kind_name(unit.kind),
                 content: ContentFields::new(unit.kind, &unit.content),
             };

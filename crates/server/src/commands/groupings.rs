@@ -1,12 +1,11 @@
 //! `immuxdb groupings`: the groupings of a chain.
 
 use clap::Args;
-use libimmuxdb::Scan;
-use serde::Serialize;
+use immuxdb_client::wire::GroupingItem;
 
 use crate::configuration::Resolved;
+use crate::door;
 use crate::failure::Result;
-use crate::opened::Opened;
 use crate::output::{Column, Output, printable_text};
 
 /// List the groupings of the chain
@@ -17,32 +16,20 @@ pub struct Groupings {
     count: bool,
 }
 
-#[derive(Serialize)]
-struct Item<'a> {
-    grouping: &'a str,
-    indexes: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    units: Option<u64>,
-}
-
 impl Groupings {
     pub(super) fn run(self, resolved: &Resolved, output: &mut Output) -> Result<()> {
-        let opened = Opened::to_read(resolved)?;
+        let door = door::to_read(resolved)?;
         let mut columns = vec![Column::text("grouping"), Column::number("indexes")];
         if self.count {
             columns.push(Column::number("units"));
         }
         let mut list = output.list(columns);
-        for info in opened.chain.groupings() {
-            let grouping = opened.chain.grouping(&info.name)?;
-            let item = Item {
-                grouping: &info.name,
-                indexes: grouping.indexes().len(),
-                units: self.count.then(|| grouping.count(Scan::units())).transpose()?,
-            };
+        for grouping in door.grouping_names()? {
+            let (units, indexes) = door.grouping_counts(&grouping, self.count)?;
+            let item = GroupingItem { grouping, indexes, units };
             list.item(&item, || {
                 let units = item.units.map(|units| units.to_string());
-                [printable_text(item.grouping), item.indexes.to_string()].into_iter().chain(units).collect()
+                [printable_text(&item.grouping), item.indexes.to_string()].into_iter().chain(units).collect()
             })?;
         }
         list.end()

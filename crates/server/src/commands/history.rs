@@ -5,9 +5,8 @@ use serde::Serialize;
 
 use super::unit::{UnitName, no_unit};
 use crate::configuration::Resolved;
+use crate::door;
 use crate::failure::Result;
-use crate::moment::time_text;
-use crate::opened::Opened;
 use crate::output::{Column, ContentFields, Output, kind_name, shown_content};
 
 /// List the versions of a unit, newest first
@@ -25,7 +24,7 @@ struct Item {
     height: u64,
     time: String,
     kind: &'static str,
-    size: usize,
+    size: u64,
     #[serde(flatten)]
     content: ContentFields,
 }
@@ -34,8 +33,10 @@ impl History {
     pub(super) fn run(self, resolved: &Resolved, output: &mut Output) -> Result<()> {
         let key = self.unit.key()?;
         let name = &self.unit.grouping;
-        let opened = Opened::to_read(resolved)?;
-        let mut versions = opened.grouping(name)?.inspect(&key)?.peekable();
+        let door = door::to_read(resolved)?;
+        door.expect_grouping(name)?;
+        // One is looked for at least: whether there is none is another question than how many are wanted.
+        let mut versions = door.history(name, &key, self.limit.map(|limit| limit.max(1)))?.items.peekable();
         if versions.peek().is_none() {
             return Err(no_unit(name, &key, None));
         }
@@ -49,10 +50,10 @@ impl History {
         for version in versions.take(self.limit.unwrap_or(usize::MAX)) {
             let version = version?;
             let item = Item {
-                height: version.height.0,
-                time: time_text(version.time),
+                height: version.height,
+                time: version.time,
                 kind: kind_name(version.kind),
-                size: version.content.len(),
+                size: version.size,
                 content: ContentFields::new(version.kind, &version.content),
             };
             list.item(&item, || {

@@ -3,14 +3,14 @@
 use std::str::FromStr;
 
 use clap::{Args, Subcommand};
+use immuxdb_client::wire::IndexItem;
 use libimmuxdb::index::IndexDefinition;
 use serde::Serialize;
 
 use crate::configuration::Resolved;
+use crate::door::{self, Missing};
 use crate::failure::{Failure, Result};
-use crate::opened::Opened;
 use crate::output::{Column, Output, printable_text};
-use crate::progress;
 
 /// Make, drop and list indexes
 #[derive(Debug, Subcommand)]
@@ -103,12 +103,10 @@ impl Create {
         let definition: IndexDefinition = self.definition.join(" ").parse().map_err(|error: libimmuxdb::Error| {
             Failure::usage(error.to_string()).help("`immuxdb index create --help` shows how a definition is written")
         })?;
-        let opened = Opened::to_write(&resolved.configuration)?;
-        let grouping = opened.chain.grouping(&self.grouping)?;
-        let height = progress::create_index(&grouping, &self.name, &definition)?;
-        drop(grouping);
-        opened.close()?;
-        let item = Changed { grouping: &self.grouping, index: &self.name, height: height.0 };
+        let door = door::to_write(resolved, Missing::Create, resolved.durability())?;
+        let height = door.create_index(&self.grouping, &self.name, &definition)?;
+        door.close()?;
+        let item = Changed { grouping: &self.grouping, index: &self.name, height };
         output.say(
             &item,
             format_args!("{} has the index {} ({definition}) since height {height}", self.grouping, self.name),
@@ -118,32 +116,24 @@ impl Create {
 
 impl Drop {
     fn run(self, resolved: &Resolved, output: &mut Output) -> Result<()> {
-        Opened::store_to_read(&resolved.configuration)?;
-        let opened = Opened::to_write(&resolved.configuration)?;
-        let height = opened.grouping(&self.grouping)?.drop_index(&self.name)?;
-        opened.close()?;
-        let item = Changed { grouping: &self.grouping, index: &self.name, height: height.0 };
+        let door = door::to_write(resolved, Missing::Refuse, resolved.durability())?;
+        door.expect_grouping(&self.grouping)?;
+        let height = door.drop_index(&self.grouping, &self.name)?;
+        door.close()?;
+        let item = Changed { grouping: &self.grouping, index: &self.name, height };
         output.say(&item, format_args!("dropped the index {} of {} at height {height}", self.name, self.grouping))
     }
 }
 
 impl List {
     fn run(self, resolved: &Resolved, output: &mut Output) -> Result<()> {
-        #[derive(Serialize)]
-        struct Item<'a> {
-            grouping: &'a str,
-            index: &'a str,
-            definition: String,
-            since: u64,
-            ready: bool,
-        }
-        let opened = Opened::to_read(resolved)?;
+        let door = door::to_read(resolved)?;
         let groupings = match self.grouping {
-            Some(name) => vec![opened.grouping(&name)?],
-            None => {
-                let names = opened.chain.groupings().into_iter().map(|info| info.name);
-                names.map(|name| opened.grouping(&name)).collect::<Result<_>>()?
+            Some(name) => {
+                door.expect_grouping(&name)?;
+                vec![name]
             }
+            None => door.grouping_names()?,
         };
         let mut list = output.list(vec![
             Column::text("grouping"),
@@ -152,19 +142,13 @@ impl List {
             Column::number("since"),
         ]);
         for grouping in groupings {
-            for index in grouping.indexes() {
-                let item = Item {
-                    grouping: grouping.name(),
-                    index: &index.name,
-                    definition: index.definition.to_string(),
-                    since: index.since.0,
-                    ready: index.ready,
-                };
+            for item in door.indexes(&grouping)? {
+                let item = IndexItem { progress: None, ..item };
                 list.item(&item, || {
                     let state = if item.ready { "" } else { " (being filled)" };
                     vec![
-                        printable_text(item.grouping),
-                        printable_text(item.index),
+                        printable_text(&item.grouping),
+                        printable_text(&item.index),
                         printable_text(&item.definition) + state,
                         item.since.to_string(),
                     ]

@@ -7,15 +7,15 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use libimmuxdb::{Content, Error, Grouping};
+use libimmuxdb::Durability;
 use serde::Serialize;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::index::{DEFINITION_HELP, NamedIndex};
 use crate::configuration::{Resolved, durability_name};
+use crate::door::{self, Door, Missing, RowFault};
 use crate::failure::{Exit, Failure, Result};
 use crate::load::{CsvOptions, CsvRows, Format, Input, JsonArrayRows, NdjsonRows, Problem, Progress, Row, Rows};
-use crate::opened::{Opened, load_durability};
 use crate::output::Output;
 use crate::progress::{self, counted};
 
@@ -85,24 +85,22 @@ impl Load {
         };
         let mut rows = self.rows(input, format).map_err(|problem| failure(&name, problem))?;
 
-        let mut configuration = resolved.configuration.clone();
-        configuration.durability = load_durability(resolved);
+        let durability = resolved.durability().unwrap_or(Durability::Buffered);
         let begin = Instant::now();
-        let opened = Opened::to_write(&configuration)?;
-        let grouping = opened.chain.grouping(&self.grouping)?;
+        let door = door::to_write(resolved, Missing::Create, Some(durability))?;
         for index in &self.index {
-            make_index(&grouping, index)?;
+            make_index(&*door, &self.grouping, index)?;
         }
-        let mut loading = Loading::new(grouping, self.batch as usize);
+        let mut loading = Loading::new(&*door, &self.grouping, self.batch as usize);
         let bar = progress::of_bytes(length);
         let end = loading.all(&mut *rows, &progress, |rows| {
             bar.set_position(progress.bytes());
             bar.set_message(counted(rows, "row"));
         });
         bar.finish_and_clear();
-        let (done, height) = (loading.done, opened.chain.height());
+        let (done, height) = (loading.done, door.height()?);
         drop(loading);
-        opened.close()?;
+        door.close()?;
         let took = begin.elapsed();
 
         let loaded = Loaded {
@@ -112,8 +110,8 @@ impl Load {
             inserted: done.inserted,
             new_versions: done.rows - done.inserted,
             commits: done.commits,
-            height: height.0,
-            durability: durability_name(configuration.durability),
+            height,
+            durability: durability_name(durability),
             seconds: took.as_secs_f64(),
             milliseconds_per_row: per_row(took, done.rows),
         };
@@ -169,12 +167,13 @@ fn stop_on_signals(progress: &Progress) -> Result<()> {
     Ok(())
 }
 
-fn make_index(grouping: &Grouping, index: &NamedIndex) -> Result<()> {
-    let there = grouping.indexes().into_iter().find(|info| info.name == index.name);
-    if there.is_some_and(|info| info.definition == index.definition) {
+fn make_index(door: &dyn Door, grouping: &str, index: &NamedIndex) -> Result<()> {
+    let definition = index.definition.to_string();
+    let there = door.indexes(grouping)?.into_iter().find(|item| item.index == index.name);
+    if there.is_some_and(|item| item.definition == definition) {
         return Ok(());
     }
-    progress::create_index(grouping, &index.name, &index.definition).map(|_| ())
+    door.create_index(grouping, &index.name, &index.definition).map(|_| ())
 }
 
 fn failure(file: &str, problem: Problem) -> Failure {
@@ -217,8 +216,9 @@ enum End {
 }
 
 /// A load that goes on.
-struct Loading {
-    grouping: Grouping,
+struct Loading<'d> {
+    door: &'d dyn Door,
+    grouping: &'d str,
     batch_rows: usize,
     batch: Vec<Row>,
     batch_keys: HashSet<Vec<u8>>,
@@ -226,9 +226,10 @@ struct Loading {
     done: Done,
 }
 
-impl Loading {
-    fn new(grouping: Grouping, batch_rows: usize) -> Loading {
+impl<'d> Loading<'d> {
+    fn new(door: &'d dyn Door, grouping: &'d str, batch_rows: usize) -> Loading<'d> {
         Loading {
+            door,
             grouping,
             batch_rows,
             batch: Vec::new(),
@@ -272,48 +273,21 @@ impl Loading {
         let batch = std::mem::take(&mut self.batch);
         self.batch_keys.clear();
         self.batch_bytes = 0;
-        self.commit_rows(&batch)
-    }
-
-    /// Commits the rows. When one of them can't be a unit, all before it are committed, and none after it.
-    fn commit_rows(&mut self, rows: &[Row]) -> Result<(), End> {
-        let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
-            return Ok(());
-        };
-        match self.try_commit(rows) {
-            Ok(inserted) => {
-                self.done.rows += rows.len() as u64;
-                self.done.inserted += inserted;
-                self.done.commits += 1;
-                self.done.line = last.line;
-                Ok(())
-            }
-            Err(error) if !is_about_a_row(&error) => Err(End::Failed(error.into())),
-            Err(error) if rows.len() == 1 => Err(End::Wrong(Problem::on_line(first.line, error.to_string()))),
-            Err(_) => {
-                let (front, back) = rows.split_at(rows.len() / 2);
-                self.commit_rows(front)?;
-                self.commit_rows(back)
-            }
+        let written = self.door.write_rows(self.grouping, &batch);
+        let (before, after) = batch.split_at(written.rows);
+        self.done.rows += before.len() as u64;
+        self.done.inserted += written.inserted;
+        self.done.commits += written.commits;
+        if let Some(last) = before.last() {
+            self.done.line = last.line;
+        }
+        match (written.fault, after.first()) {
+            (None, _) => Ok(()),
+            (Some(RowFault::Row(what)), Some(row)) => Err(End::Wrong(Problem::on_line(row.line, what))),
+            (Some(RowFault::Row(what)), None) => Err(End::Failed(Failure::new(what))),
+            (Some(RowFault::Other(failure)), _) => Err(End::Failed(failure)),
         }
     }
-
-    /// Commits the rows at one height. Gives the number of those that were not there.
-    fn try_commit(&self, rows: &[Row]) -> Result<u64, Error> {
-        let mut inserted = 0;
-        let mut transaction = self.grouping.chain().begin();
-        for row in rows {
-            inserted += u64::from(self.grouping.get(&row.key)?.is_none());
-            transaction.put(&self.grouping, &row.key, Content::json(&row.content))?;
-        }
-        transaction.commit()?;
-        Ok(inserted)
-    }
-}
-
-/// Whether the error comes from what a row holds, so that other rows may do better.
-fn is_about_a_row(error: &Error) -> bool {
-    matches!(error, Error::InvalidJson(_) | Error::TooLarge { .. } | Error::DuplicateKey { .. } | Error::Invalid(_))
 }
 
 #[derive(Serialize)]

@@ -6,12 +6,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use libimmuxdb::{Content, Height, limits};
+use libimmuxdb::limits;
 
 use super::unit::{UnitName, say_written};
 use crate::configuration::Resolved;
+use crate::door::{self, Condition, Content, Missing};
 use crate::failure::{Failure, Result};
-use crate::opened::Opened;
 use crate::output::{Output, shown_key};
 
 /// Write a unit
@@ -45,19 +45,17 @@ impl Put {
         let name = &self.unit.grouping;
         let bytes = self.content()?;
         let content = match self.raw {
-            true => Content::raw(&bytes),
-            false => Content::json(&bytes),
+            true => Content::Raw(&bytes),
+            false => Content::Json(&bytes),
         };
-        let opened = Opened::to_write(&resolved.configuration)?;
-        let grouping = opened.chain.grouping(name)?;
-        let committed = match self.if_height {
-            Some(height) => grouping.compare_and_set(&key, Height(height), content)?,
-            None if self.insert => grouping.insert(&key, content)?,
-            None => grouping.put(&key, content)?,
+        let condition = match self.if_height {
+            Some(height) => Condition::At(height),
+            None if self.insert => Condition::Absent,
+            None => Condition::Any,
         };
-        drop(grouping);
-        opened.close()?;
-        let height = committed.height;
+        let door = door::to_write(resolved, Missing::Create, resolved.durability())?;
+        let height = door.put(name, &key, content, condition)?;
+        door.close()?;
         let sentence = format_args!("wrote {} in {name}, at height {height}", shown_key(&key));
         say_written(output, name, &key, height, sentence)
     }

@@ -4,9 +4,9 @@ use clap::Args;
 
 use super::unit::{UnitName, no_unit, say_written};
 use crate::configuration::Resolved;
+use crate::door::{self, Missing};
 use crate::failure::Result;
 use crate::moment::Moment;
-use crate::opened::Opened;
 use crate::output::{Output, shown_key};
 
 /// Give a unit the content that it had at an earlier height
@@ -25,15 +25,10 @@ impl Revert {
     pub(super) fn run(self, resolved: &Resolved, output: &mut Output) -> Result<()> {
         let key = self.unit.key()?;
         let name = &self.unit.grouping;
-        Opened::store_to_read(&resolved.configuration)?;
-        let opened = Opened::to_write(&resolved.configuration)?;
-        let to = self.to.height(&opened.chain)?;
-        let committed = match opened.grouping(name)?.revert(&key, to) {
-            Err(libimmuxdb::Error::UnitMissing) => return Err(no_unit(name, &key, None)),
-            result => result?,
-        };
-        opened.close()?;
-        let height = committed.height;
+        let door = door::to_write(resolved, Missing::Refuse, resolved.durability())?;
+        door.expect_grouping(name)?;
+        let (height, to) = door.revert(name, &key, self.to)?.ok_or_else(|| no_unit(name, &key, None))?;
+        door.close()?;
         let sentence =
             format_args!("{} in {name} is again as it was at height {to}; this is height {height}", shown_key(&key));
         say_written(output, name, &key, height, sentence)

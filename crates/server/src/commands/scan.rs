@@ -3,17 +3,15 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use libimmuxdb::index::{IndexDefinition, decode_key};
-use libimmuxdb::{Grouping, Unit};
+use libimmuxdb::index::IndexDefinition;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::unit::key_bytes;
 use crate::configuration::Resolved;
+use crate::door::{self, Door, ScanRequest, Unit};
 use crate::failure::{Failure, Result};
-use crate::index_value::{index_key, index_prefix};
 use crate::moment::Moment;
-use crate::opened::Opened;
 use crate::output::{
     Column, ContentFields, KeyFields, List, Output, kind_name, note, printable_text, shown_content, shown_key,
 };
@@ -72,7 +70,7 @@ For an index over raw bytes all is text, but for '{\"hex\": \"00ff\"}'.";
 #[derive(Serialize)]
 struct Item<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<Value>,
+    value: Option<&'a Value>,
     #[serde(flatten)]
     key: KeyFields<'a>,
     height: u64,
@@ -83,45 +81,57 @@ struct Item<'a> {
 
 impl Scan {
     pub(super) fn run(self, resolved: &Resolved, output: &mut Output) -> Result<()> {
-        let opened = Opened::to_read(resolved)?;
-        let grouping = opened.grouping(&self.grouping)?;
-        let definition = self.definition(&grouping)?;
-        let scan = self.request(definition.as_ref())?;
-        let snapshot = match self.at {
-            None => opened.chain.snapshot()?,
-            Some(at) => opened.chain.snapshot_at(at.height(&opened.chain)?)?,
-        };
+        let door = door::to_read(resolved)?;
+        door.expect_grouping(&self.grouping)?;
+        let request = self.request(&*door)?;
         if self.count {
-            let count = snapshot.count(&self.grouping, scan)?;
+            let count = door.count(&self.grouping, &request)?;
             return output.say(&serde_json::json!({ "count": count }), count);
         }
-        let units = snapshot.scan(&self.grouping, scan)?;
-        if definition.is_some() && !units.used_index() {
-            note("the index is younger than this height: all units were read");
-        }
+        let units = door.scan(&self.grouping, &request)?;
         let mut columns = vec![Column::text("key"), Column::number("height")];
-        if definition.is_some() {
+        if request.index.is_some() {
             columns.insert(0, Column::text("value"));
         }
         if !self.keys_only {
             columns.push(Column::text("content"));
         }
         let mut list = output.list(columns);
-        for unit in units {
-            self.print(&unit?, definition.as_ref(), &mut list)?;
+        for unit in units.items {
+            self.print(&unit?, &mut list)?;
         }
-        list.end()
+        list.end()?;
+        if !(units.used_index)() {
+            note("the index is younger than this height: all units were read");
+        }
+        Ok(())
     }
 
-    fn definition(&self, grouping: &Grouping) -> Result<Option<IndexDefinition>> {
-        let Some(name) = &self.index else {
-            return Ok(None);
+    fn request(&self, door: &dyn Door) -> Result<ScanRequest> {
+        let bound = |value: &Option<OsString>| match value {
+            None => Ok(None),
+            Some(value) => key_bytes(value, self.hex).map(Some),
         };
-        let indexes = grouping.indexes();
-        match indexes.iter().find(|index| index.name == *name) {
-            Some(index) => Ok(Some(index.definition.clone())),
+        Ok(ScanRequest {
+            index: self.index.as_ref().map(|name| self.definition(door, name)).transpose()?,
+            value: bound(&self.value)?,
+            from: bound(&self.from)?,
+            to: bound(&self.to)?,
+            through: bound(&self.through)?,
+            prefix: bound(&self.prefix)?,
+            reverse: self.reverse,
+            limit: self.limit,
+            at: self.at,
+            keys_only: self.keys_only,
+        })
+    }
+
+    fn definition(&self, door: &dyn Door, name: &str) -> Result<(String, IndexDefinition)> {
+        let indexes = door.indexes(&self.grouping)?;
+        match indexes.iter().find(|index| index.index == name) {
+            Some(index) => Ok((name.to_owned(), index.definition.parse()?)),
             None => {
-                let names: Vec<&str> = indexes.iter().map(|index| index.name.as_str()).collect();
+                let names: Vec<&str> = indexes.iter().map(|index| index.index.as_str()).collect();
                 Err(Failure::not_found(format!("there is no index {name:?} in grouping {:?}", self.grouping)).help(
                     match names.as_slice() {
                         [] => "make one with `immuxdb index create`".to_owned(),
@@ -132,71 +142,17 @@ impl Scan {
         }
     }
 
-    fn request(&self, definition: Option<&IndexDefinition>) -> Result<libimmuxdb::Scan> {
-        let bound = |value: &OsString, whole: bool| match definition {
-            None => key_bytes(value, self.hex),
-            Some(definition) => {
-                let text = value.to_str().ok_or_else(|| {
-                    Failure::usage(format!("the value {} is not UTF-8 text", value.display()))
-                        .help("bytes of a raw index are written as '{\"hex\": \"00ff\"}'")
-                })?;
-                if whole { index_key(definition, text) } else { index_prefix(definition, text) }
-            }
-        };
-        let mut scan = match &self.index {
-            None => libimmuxdb::Scan::units(),
-            Some(name) => libimmuxdb::Scan::index(name.as_str()),
-        };
-        if let Some(value) = &self.value {
-            scan = scan.prefix(bound(value, true)?);
-        }
-        if let Some(value) = &self.from {
-            scan = scan.from(bound(value, true)?);
-        }
-        if let Some(value) = &self.to {
-            scan = scan.to(bound(value, true)?);
-        }
-        if let Some(value) = &self.through {
-            let key = bound(value, true)?;
-            scan = match definition {
-                Some(_) => scan.through(key),
-                // Other than an index key, a unit key is not complete in itself: the next one after it has a zero byte more.
-                None => scan.to([key, vec![0]].concat()),
-            };
-        }
-        if let Some(value) = &self.prefix {
-            scan = scan.prefix(bound(value, false)?);
-        }
-        if let Some(limit) = self.limit {
-            scan = scan.limit(limit);
-        }
-        if self.reverse {
-            scan = scan.backward();
-        }
-        if self.keys_only {
-            scan = scan.keys_only();
-        }
-        Ok(scan)
-    }
-
-    fn print(&self, unit: &Unit, definition: Option<&IndexDefinition>, list: &mut List<'_>) -> Result<()> {
-        let value = match definition {
-            None => None,
-            Some(definition) => {
-                let mut values = decode_key(definition, &unit.index_key)?;
-                Some(if values.len() == 1 { values.remove(0) } else { Value::Array(values) })
-            }
-        };
+    fn print(&self, unit: &Unit, list: &mut List<'_>) -> Result<()> {
         let item = Item {
-            value,
+            value: unit.value.as_ref(),
             key: KeyFields::new(&unit.key),
-            height: unit.height.0,
+            height: unit.height,
             kind: kind_name(unit.kind),
             content: (!self.keys_only).then(|| ContentFields::new(unit.kind, &unit.content)),
         };
         list.item(&item, || {
             let mut cells = vec![shown_key(&unit.key), item.height.to_string()];
-            if let Some(value) = &item.value {
+            if let Some(value) = item.value {
                 cells.insert(0, shown_value(value));
             }
             if !self.keys_only {

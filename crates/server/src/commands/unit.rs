@@ -6,7 +6,6 @@ use std::os::unix::ffi::OsStrExt;
 
 use clap::Args;
 use data_encoding::HEXLOWER_PERMISSIVE;
-use libimmuxdb::Height;
 use serde::Serialize;
 
 use crate::failure::{Failure, Result};
@@ -48,7 +47,7 @@ pub(super) fn say_written(
     output: &mut Output,
     grouping: &str,
     key: &[u8],
-    height: Height,
+    height: u64,
     sentence: impl Display,
 ) -> Result<()> {
     #[derive(Serialize)]
@@ -58,11 +57,11 @@ pub(super) fn say_written(
         key: KeyFields<'a>,
         height: u64,
     }
-    output.say(&Written { grouping, key: KeyFields::new(key), height: height.0 }, sentence)
+    output.say(&Written { grouping, key: KeyFields::new(key), height }, sentence)
 }
 
 /// There is no such unit (at that height).
-pub(super) fn no_unit(grouping: &str, key: &[u8], at: Option<Height>) -> Failure {
+pub(super) fn no_unit(grouping: &str, key: &[u8], at: Option<u64>) -> Failure {
     let at = at.map_or_else(String::new, |height| format!(" at height {height}"));
     Failure::not_found(format!("there is no unit {} in {grouping}{at}", shown_key(key)))
         .help("`immuxdb history` shows whether there was one; `immuxdb scan` lists those there are")

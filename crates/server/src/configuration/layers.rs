@@ -165,7 +165,8 @@ fn apply(resolved: &mut Resolved, values: Map<String, Value>, origin: impl Fn(&s
                 Origin::Variable(name) => format!("{name}={}", setting.example.trim_matches('"')),
                 _ => format!("{} {}", flag_name(&key), setting.example.trim_matches('"')),
             };
-            return Err(Failure::usage(format!("{place} is {}; expected {}", shown(&value), setting.expected))
+            let shown = if setting.secret { "wrong".to_owned() } else { shown(&value) };
+            return Err(Failure::usage(format!("{place} is {shown}; expected {}", setting.expected))
                 .help(format!("for example: {example}")));
         }
         resolved.origins.insert(setting.key, origin);
@@ -342,17 +343,48 @@ mod tests {
     }
 
     #[test]
+    fn durations() {
+        for (text, milliseconds) in [("3", 3000), ("'3'", 3000), ("'500ms'", 500), ("'2m'", 120_000), ("'1.5s'", 1500)]
+        {
+            let place = Place::new().file("immuxdb.toml", &format!("body_timeout = {text}"));
+            let duration = place.resolve().configuration.body_timeout;
+            assert_eq!(duration, std::time::Duration::from_millis(milliseconds), "{text}");
+        }
+        for text in ["'soon'", "-1", "0", "'0s'", "'-3s'", "true"] {
+            let place = Place::new().file("immuxdb.toml", &format!("body_timeout = {text}"));
+            assert!(place.failure().contains("expected a number of seconds"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_shown_to_nobody() {
+        let place = Place::new().variable("IMMUXDB_TOKEN", "open sesame");
+        let failure = place.failure();
+        assert!(failure.starts_with("error: IMMUXDB_TOKEN is wrong; expected 1 to 1024 visible"), "{failure}");
+        assert!(!failure.contains("sesame"), "{failure}");
+        let place = Place::new().variable("IMMUXDB_TOKEN", "sesame");
+        let configuration = place.resolve().configuration;
+        assert_eq!(configuration.token.as_deref(), Some("sesame"));
+        for setting in &crate::configuration::SETTINGS {
+            assert!(!(setting.show)(&configuration).contains("sesame"), "{}", setting.key);
+        }
+    }
+
+    #[test]
     fn an_unknown_name_suggests_the_near_one() {
         let place = Place::new().file("immuxdb.toml", "durabilty = 'sync'");
-        assert_eq!(
-            place.failure(),
-            "error: immuxdb.toml: there is no setting \"durabilty\"\n help: did you mean durability? There are: data_root, chain, durability, memory_limit"
+        let wrong =
+            "error: immuxdb.toml: there is no setting \"durabilty\"\n help: did you mean durability? There are: ";
+        assert!(
+            place.failure().starts_with(&format!("{wrong}data_root, server, chain, durability, ")),
+            "{}",
+            place.failure()
         );
         let place = Place::new().variable("IMMUXDB_DATAROOT", "x");
-        assert_eq!(
-            place.failure(),
-            "error: there is no setting for the variable IMMUXDB_DATAROOT\n help: did you mean IMMUXDB_DATA_ROOT? There are: IMMUXDB_DATA_ROOT, IMMUXDB_CHAIN, IMMUXDB_DURABILITY, IMMUXDB_MEMORY_LIMIT"
-        );
+        let wrong =
+            "error: there is no setting for the variable IMMUXDB_DATAROOT\n help: did you mean IMMUXDB_DATA_ROOT? ";
+        let all = "There are: IMMUXDB_DATA_ROOT, IMMUXDB_SERVER, IMMUXDB_CHAIN, ";
+        assert!(place.failure().starts_with(&format!("{wrong}{all}")), "{}", place.failure());
         let place = Place::new().file("immuxdb.toml", "[colours]\nred = 1");
         assert!(place.failure().contains("there is no setting \"colours\"\n help: there are: data_root"));
     }

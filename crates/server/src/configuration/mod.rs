@@ -19,8 +19,9 @@ mod setting;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use libimmuxdb::Durability;
+use libimmuxdb::{Durability, limits};
 
 pub use layers::{Flags, Surroundings, resolve};
 pub use setting::{SETTINGS, Setting, durability_name};
@@ -30,12 +31,47 @@ pub use setting::{SETTINGS, Setting, durability_name};
 pub struct ImmuxDBConfiguration {
     /// The directory of the store.
     pub data_root: PathBuf,
+    /// The server that commands work through, such as `http://127.0.0.1:1991`; `None` to work on the files of `data_root`.
+    pub server: Option<String>,
     /// The chain that commands work on.
     pub chain: String,
     /// How far a commit has gone when it returns.
     pub durability: Durability,
     /// How much memory the engine may use, in bytes.
     pub memory_limit: usize,
+    /// The address and port at which the server listens.
+    pub listen: String,
+    /// The token that requests to the server must have.
+    pub token: Option<String>,
+    /// The largest body of a request that is read as a whole, in bytes.
+    pub max_body: usize,
+    /// How many connections the server takes, and how many requests at once.
+    pub max_connections: usize,
+    /// How much memory large bodies and answers may take together, in bytes.
+    pub request_memory: usize,
+    /// How long the head of a request may take.
+    pub header_timeout: Duration,
+    /// How long a body may make no progress.
+    pub body_timeout: Duration,
+    /// How long a connection may be idle.
+    pub idle_timeout: Duration,
+    /// How long a client may read nothing of its answer.
+    pub write_timeout: Duration,
+    /// How long a server that is being stopped waits for requests to end.
+    pub stop_timeout: Duration,
+    /// How the server's log is written.
+    pub log_format: LogFormat,
+    /// What the server logs: a level and all above.
+    pub log_level: String,
+}
+
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
 }
 
 impl ImmuxDBConfiguration {
@@ -44,9 +80,22 @@ impl ImmuxDBConfiguration {
     pub fn get_default() -> ImmuxDBConfiguration {
         ImmuxDBConfiguration {
             data_root: PathBuf::from("./immuxdb-data"),
+            server: None,
             chain: "default".to_owned(),
             durability: Durability::Sync,
             memory_limit: 512 << 20,
+            listen: "127.0.0.1:1991".to_owned(),
+            token: None,
+            max_body: limits::CONTENT_BYTES,
+            max_connections: 1024,
+            request_memory: 256 << 20,
+            header_timeout: Duration::from_secs(10),
+            body_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(120),
+            write_timeout: Duration::from_secs(30),
+            stop_timeout: Duration::from_secs(30),
+            log_format: LogFormat::Text,
+            log_level: "info".to_owned(),
         }
     }
 }
@@ -117,5 +166,11 @@ impl Resolved {
     #[must_use]
     pub fn origin(&self, key: &str) -> &Origin {
         self.origins.get(key).unwrap_or(&Origin::Default)
+    }
+
+    /// The durability that the user has set; `None` where nobody said anything.
+    #[must_use]
+    pub fn durability(&self) -> Option<Durability> {
+        (*self.origin("durability") != Origin::Default).then_some(self.configuration.durability)
     }
 }

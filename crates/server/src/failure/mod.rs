@@ -9,6 +9,7 @@
 //! | 130 | stopped by Ctrl-C |
 
 mod engine;
+mod isam;
 
 use std::fmt;
 use std::io;

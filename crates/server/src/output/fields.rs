@@ -58,11 +58,11 @@ impl ContentFields {
     }
 }
 
-/// A content, for people.
+/// A content, for people; JSON without the white space around it.
 #[must_use]
 pub fn shown_content(kind: VersionKind, content: &[u8]) -> String {
     match (kind, std::str::from_utf8(content)) {
-        (VersionKind::Json, Ok(text)) => printable_json(text),
+        (VersionKind::Json, Ok(text)) => printable_json(text.trim_ascii()),
         _ => printable_bytes(content),
     }
 }

@@ -83,7 +83,7 @@ fn with_header(site: &Site, offset: usize, value: u8) {
 fn another_format_version() {
     let site = Site::with_log_only(50);
     with_header(&site, 8, 2);
-    check_refused(&site, "the log has format version 2; this engine reads version 1");
+    check_refused(&site, "the log has format version 2; this engine reads version 1, use a newer one");
 }
 
 #[test]

@@ -25,7 +25,8 @@ impl Driver {
             self.check_height(height)?;
             self.check_time(height)?;
         }
-        self.check_history()
+        self.check_history()?;
+        self.check_proofs()
     }
 
     /// Compares all orderings of all groupings at a height, in both directions.

@@ -27,12 +27,14 @@ mod ledger;
 mod life;
 mod listing;
 mod processes;
+mod proofs;
 mod reads;
 mod rot;
 mod session;
 mod tampering;
 mod translate;
 mod twins;
+mod verifying;
 mod vocabulary;
 mod writes;
 
@@ -166,6 +168,7 @@ impl Driver {
         }
         self.open(None)?;
         self.check_everything()?;
+        self.verify()?;
         self.close()
     }
 
@@ -176,6 +179,7 @@ impl Driver {
         self.say(|| format!("== life {}: {life:?}", self.lives));
         self.open(life.opening)?;
         self.check_everything()?;
+        self.verify()?;
         match life.misfortune {
             Misfortune::None => {}
             Misfortune::Fault(fault) => self.disk.plan(fault),

@@ -57,6 +57,7 @@ impl Driver {
             (5, Driver::inspect_some),
             (4, Driver::take_snapshot),
             (3, Driver::look_at_times),
+            (3, Driver::check_proofs),
             (2, Driver::list_names),
             (2, Driver::read_elsewhere),
             (1, Driver::write_elsewhere),

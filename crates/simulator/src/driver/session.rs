@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use libimmuxdb::{Background, Chain, Durability, Store, StoreOptions};
+use libimmuxdb::{Background, Chain, Durability, Hashing, Store, StoreOptions};
 
 use super::reads::Held;
 use super::{Driver, Outcome};
@@ -35,6 +35,8 @@ impl Driver {
             storage: Arc::<Process>::clone(process),
             environment: self.world.start_process(),
             background: Background::Manual,
+            hashing: Hashing::Background,
+            ..StoreOptions::default()
         }
     }
 

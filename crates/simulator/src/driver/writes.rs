@@ -240,7 +240,7 @@ impl Driver {
         self.attempt(Attempt { what: "create index", verdict, level, commits, possible }, || {
             let definition = translate::definition(&spec);
             let height = grouping.create_index(index, definition, &mut |_| {})?;
-            Ok(Committed { height, duplicates: false })
+            Ok(Committed { height, duplicates: false, created: 0 })
         })?;
         let is_over = self.disk.stopped() || self.is_writer_dead();
         let is_unfilled = !is_over && grouping.index(index).is_ok_and(|info| !info.ready);
@@ -262,7 +262,7 @@ impl Driver {
         let operations = vec![(name.to_owned(), Operation::DropIndex(index.to_owned()))];
         let (grouping, level) = self.writing(name)?;
         self.attempt(Attempt::of("drop index", operations, verdict, level), || {
-            Ok(Committed { height: grouping.drop_index(index)?, duplicates: false })
+            Ok(Committed { height: grouping.drop_index(index)?, duplicates: false, created: 0 })
         })
     }
 

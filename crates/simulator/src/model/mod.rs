@@ -20,6 +20,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use libimmuxdb::proof::Root;
 use libimmuxdb::{Birth, Height, Timestamp};
 
 pub use content::{Content, Field, IndexSpec, Key, KeyPart, Parts, Range, Value, compare_to_bound};
@@ -32,6 +33,8 @@ pub struct Commit {
     pub operations: Vec<(String, Operation)>,
     /// Its time, once the engine has told it.
     pub time: Option<Timestamp>,
+    /// The root at its height, once the engine has told it.
+    pub root: Option<Root>,
 }
 
 /// A version of a unit.
@@ -73,7 +76,7 @@ impl Model {
             state.apply(Birth::new(height, place), grouping, operation);
             place += 1;
         }
-        self.commits.push(Commit { operations, time: None });
+        self.commits.push(Commit { operations, time: None, root: None });
         self.states.push(Arc::new(state));
         height
     }
@@ -105,6 +108,17 @@ impl Model {
     /// Remembers the time that the engine gave a commit; `false` if it gave another one before.
     pub fn learn_time(&mut self, height: Height, time: Timestamp) -> bool {
         *self.commits[height.0 as usize - 1].time.get_or_insert(time) == time
+    }
+
+    /// Remembers the root that the engine gave at a height; `false` if it gave another one before.
+    pub fn learn_root(&mut self, height: Height, root: Root) -> bool {
+        *self.commits[height.0 as usize - 1].root.get_or_insert(root) == root
+    }
+
+    /// The root at a height above 0, if the engine has told it.
+    #[must_use]
+    pub fn root(&self, height: Height) -> Option<Root> {
+        self.commits[height.0 as usize - 1].root
     }
 
     /// The versions of a unit, oldest first. A clear shows as a deletion of the units that were there.

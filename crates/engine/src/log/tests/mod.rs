@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::recovery::Recovery;
 use super::*;
+use crate::options::Syncing;
 use crate::storage::disk::Disk;
 use crate::storage::{File, Mapping, OpenMode, Storage};
 use crate::types::{Durability, GroupingId, VersionKind};
@@ -25,6 +26,7 @@ pub(super) fn opening(boot: u8, pid: u32) -> Opening {
         log_id: LOG_ID,
         now: Timestamp(1_000),
         was_there: false,
+        syncing: Syncing::Always,
     }
 }
 

@@ -1,25 +1,15 @@
-//! The Czech bank: eight tables into eight groupings, by their first column as unit key, with an index on each field that leads to another table or is
-//! a date. Then everything is read by key and by each index.
-
-#![allow(missing_docs, reason = "a program")]
+//! Through the library, in this process.
 
 use anyhow::{Result, ensure};
 use immuxdb_benches::bench::Bench;
 use immuxdb_benches::data::berka99::Berka99;
 use immuxdb_benches::engine;
 use immuxdb_benches::latency::Latencies;
-use immuxdb_benches::options::{NoMore, Options};
 use immuxdb_benches::place::Place;
 use immuxdb_benches::random::Random;
 use libimmuxdb::{Content, Scan};
 
-fn main() -> Result<()> {
-    let (options, NoMore {}) =
-        Options::parse("berka99: a bank's eight tables with their indexes (--rows bounds the longest, trans)");
-    let mut bench = Bench::start("berka99", options)?;
-    let set = Berka99::load(bench.options.data.as_deref(), bench.options.rows)?;
-    bench.note(&set.source)?;
-
+pub(crate) fn run(bench: &mut Bench, set: &Berka99) -> Result<()> {
     let place = Place::new(bench.options.store.as_deref())?;
     let store = engine::open(place.path(), engine::store_options(&bench.options))?;
     for table in &set.tables {
@@ -77,5 +67,5 @@ fn main() -> Result<()> {
             ensure!(count == table.rows.len(), "the scan gave {count} rows");
         }
     }
-    bench.finish()
+    Ok(())
 }

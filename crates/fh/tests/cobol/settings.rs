@@ -1,0 +1,74 @@
+//! What an operator can set.
+
+use std::path::Path;
+
+use super::support::compiler::{Compiler, Files};
+use super::support::program::{command, finish};
+use super::support::session::Session;
+
+fn session(compiler: Compiler, folder: &Path, variable: &str, value: &str) -> Session {
+    Session::of(command(compiler, Files::Immux, &["driver"], folder).arg("datafile").env(variable, value))
+}
+
+/// `IMMUX_DUPLICATE_STATUS`: when 02 is told.
+#[test]
+fn whether_duplicates_are_told() {
+    for compiler in Compiler::all() {
+        for (value, write, read) in [("none", "00", "00"), ("write", "02", "00"), ("", "02", "00"), ("all", "02", "02")]
+        {
+            let folder = tempfile::tempdir().unwrap();
+            let mut session = session(*compiler, folder.path(), "IMMUX_DUPLICATE_STATUS", value);
+            session.expect("open output", "00");
+            session.expect("write 10 Bern", "00");
+            session.expect("write 20 Bern", write);
+            session.expect("close", "00");
+            session.expect("open input", "00");
+            let answer = session.ask("town Bern");
+            assert!(answer.starts_with(read), "{value}: {answer}");
+            session.expect("next", "00 20     Bern   Bern");
+            session.end();
+        }
+    }
+}
+
+#[test]
+fn a_value_that_cannot_be_is_named() {
+    for compiler in Compiler::all() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut session = session(*compiler, folder.path(), "IMMUX_DUPLICATE_STATUS", "sometimes");
+        let message = session.fails("open output", "30");
+        assert!(message.contains("IMMUX_DUPLICATE_STATUS") && message.contains("none, write or all"), "{message}");
+        session.end();
+        assert!(!folder.path().join("datafile").exists());
+    }
+}
+
+/// `IMMUX_SYNC`, and libcob's own `COB_SYNC`.
+#[test]
+fn that_each_write_survives_power_loss() {
+    for compiler in Compiler::all() {
+        for variable in ["IMMUX_SYNC", "COB_SYNC"] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut session = session(*compiler, folder.path(), variable, "1");
+            session.expect("open output", "00");
+            session.expect("write 10 Bern", "00");
+            session.kill();
+            let mut session = Session::start(*compiler, folder.path(), "datafile");
+            session.expect("open input", "00");
+            session.expect("read 10", "00 10     Bern   Bern");
+            session.end();
+        }
+    }
+}
+
+/// `COB_KEYCHECK=on`: a program must declare all keys of the file.
+#[test]
+fn that_a_program_declares_all_keys() {
+    for compiler in Compiler::all() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut run = command(*compiler, Files::Immux, &["status"], folder.path());
+        let ran = finish(run.env("COB_KEYCHECK", "on"));
+        let line = ran.out.lines().find(|line| line.starts_with("fewer alternate keys")).unwrap().to_owned();
+        assert!(line.ends_with("39"), "{line}");
+    }
+}
