@@ -1,6 +1,5 @@
 //! The test vectors of docs/PROOFS.md.
 
-    let document = include_str!("../../../../docs/PROOFS.md");
 use immuxdb_proof::{LogId, Operation, Root, Salt, Salts, Tree, VersionKind, commit_leaf, content_hash, key_hash};
 
 #[test]
