@@ -89,9 +89,15 @@ fn each_answer_is_what_the_document_says() {
             c.ask(method, path, &target.replace('g', "nothing"), "", "").is(404);
         }
     }
-    for (path, target) in
-        [("/{grouping}/{key}/.journal", "/g/k/.journal"), ("/{grouping}/.unit/.journal", "/g/.unit/.journal?key=k")]
-    {
+    for (path, target) in [
+        ("/{grouping}/{key}/.journal", "/g/k/.journal"),
+        ("/{grouping}/.unit/.journal", "/g/.unit/.journal?key=k"),
+        ("/{grouping}/{key}/.proof", "/g/k/.proof"),
+        ("/{grouping}/.unit/.proof", "/g/.unit/.proof?key=k"),
+        ("/.root", "/.root"),
+        ("/.root", "/.root?at=1"),
+        ("/.extension", "/.extension?from=1"),
+    ] {
         c.ask("GET", path, target, "", "").is(200);
         c.ask("HEAD", path, target, "", "").is(200);
     }
