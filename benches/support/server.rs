@@ -5,11 +5,12 @@ use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use immuxdb_client::blocking::Client;
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, SysconfVar, sysconf};
 
 use crate::options::{Level, Options};
 
@@ -31,6 +32,8 @@ pub struct Usage {
     pub peak: u64,
     /// Its open files and sockets.
     pub descriptors: usize,
+    /// The CPU time of all its threads so far.
+    pub cpu: Duration,
 }
 
 /// To be called first by each program that uses a [`Server`]: in the process that is to be the server, this is all that happens.
@@ -137,5 +140,11 @@ fn usage(process: &str) -> Result<Usage> {
         Ok(line.trim().trim_end_matches("kB").trim().parse::<u64>()? * 1024)
     };
     let descriptors = fs::read_dir(format!("/proc/{process}/fd"))?.count();
-    Ok(Usage { memory: field("RssAnon:")?, peak: field("VmHWM:")?, descriptors })
+    // After the name, which is in parentheses, user and system time are the 12th and 13th fields, in ticks.
+    let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
+    let fields = stat.rsplit_once(')').context("another /proc")?.1.split_whitespace().skip(11).take(2);
+    let ticks = fields.map(str::parse::<u64>).sum::<Result<u64, _>>()?;
+    let ticks_a_second = sysconf(SysconfVar::CLK_TCK)?.context("no clock")?;
+    let cpu = Duration::from_secs_f64(ticks as f64 / ticks_a_second as f64);
+    Ok(Usage { memory: field("RssAnon:")?, peak: field("VmHWM:")?, descriptors, cpu })
 }

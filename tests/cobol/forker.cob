@@ -27,7 +27,7 @@ procedure division.
     move "0010" to f-key write f-record
     if what = "start"
         *> It outlives this program, and must not hold the file.
-        call "SYSTEM" using "sleep 20 > /dev/null 2>&1 & echo $!"
+        call "SYSTEM" using "sleep 100 > /dev/null 2>&1 & echo $!"
         stop run
     end-if
     call "CBL_GC_FORK" returning child

@@ -17,6 +17,7 @@ pub(crate) fn run(bench: &mut Bench, rows: &Rows, indexes: &[&str]) -> Result<Cu
     for field in indexes {
         client.create_index("census90", field, &format!("json:{field}"))?;
     }
+    let before = server.usage()?.cpu;
     let mut phase = bench.phase("bulk", "insert", rows.len())?;
     let mut curve = Curve::start();
     let mut lost = None;
@@ -32,6 +33,7 @@ pub(crate) fn run(bench: &mut Bench, rows: &Rows, indexes: &[&str]) -> Result<Cu
         return Err(error);
     }
     ensure!(answer.written == rows.len() as u64 && answer.created == answer.written, "{answer:?}");
+    bench.figure("bulk: CPU time, server", (server.usage()?.cpu - before).as_secs_f64(), "s")?;
     bench.figure("bulk: peak memory, server, with mapped files", server.usage()?.peak as f64 / 1e6, "MB")?;
     scan::all(bench, &server, &client, rows.len())?;
     server.stop()?;

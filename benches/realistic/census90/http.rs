@@ -40,6 +40,7 @@ pub(crate) fn run(bench: &mut Bench, rows: &Rows, indexes: &[&str]) -> Result<Cu
     let end = END.min(rows.len() / 2);
     let (mut all, mut first, mut last) =
         (Latencies::with_capacity(rows.len()), Latencies::default(), Latencies::default());
+    let before = server.usage()?.cpu;
     let mut phase = bench.phase("insert", "insert", rows.len())?;
     let mut curve = Curve::start();
     for (number, (key, object)) in rows.iter().enumerate() {
@@ -61,6 +62,8 @@ pub(crate) fn run(bench: &mut Bench, rows: &Rows, indexes: &[&str]) -> Result<Cu
         bench.figure(&format!("median of the last {end} inserts"), last.p50_us, "µs")?;
         bench.figure("their ratio", last.p50_us / first.p50_us, "times")?;
     }
+
+    bench.figure("insert: CPU time, server", (server.usage()?.cpu - before).as_secs_f64(), "s")?;
 
     get_random(bench, &client, rows)?;
     syncs(bench, &server, &place, rows)?;

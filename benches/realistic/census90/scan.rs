@@ -27,6 +27,7 @@ pub(crate) fn all(bench: &mut Bench, server: &Server, client: &Client, rows: usi
     let bytes = units.bytes() as f64;
     bench.figure("scan: rate", bytes / 1e6 / outcome.seconds, "MB/s")?;
     bench.figure("scan: bytes of the list", bytes / 1e6, "MB")?;
+    bench.figure("scan: CPU time, server", (server.usage()?.cpu - before.1.cpu).as_secs_f64(), "s")?;
     let grown = |now: u64, before: u64| now.saturating_sub(before) as f64 / 1e6;
     bench.figure(
         "scan: peak memory, client",

@@ -45,15 +45,17 @@ mod chain;
 mod delta;
 pub mod environment;
 mod error;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 mod grouping;
 mod hashes;
 pub mod index;
 pub mod limits;
 mod log;
 mod options;
-#[cfg(feature = "planted")]
+#[cfg(any(test, feature = "planted"))]
 pub mod planted;
-#[cfg(not(feature = "planted"))]
+#[cfg(not(any(test, feature = "planted")))]
 mod planted;
 mod prefetch;
 pub mod repair;

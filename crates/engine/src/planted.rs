@@ -13,7 +13,7 @@
 //! The simulator runs with one fault after the other, and a fault that it does not find is a hole in the simulation.
 //! Without the feature [`is`] is a constant, and nothing of this reaches a program.
 
-#[cfg(feature = "planted")]
+#[cfg(any(test, feature = "planted"))]
 use std::cell::Cell;
 
 macro_rules! faults {
@@ -24,7 +24,7 @@ macro_rules! faults {
             $(#[doc = $what] $name,)*
         }
 
-        #[cfg(feature = "planted")]
+        #[cfg(any(test, feature = "planted"))]
         impl Fault {
             /// All of them.
             pub const ALL: &[Fault] = &[$(Fault::$name),*];
@@ -79,33 +79,33 @@ faults! {
     TimeRunsBackwards, "a commit's time is the clock's, whatever the time of the one before";
 }
 
-#[cfg(feature = "planted")]
+#[cfg(any(test, feature = "planted"))]
 thread_local! {
     static PLANTED: Cell<Option<Fault>> = const { Cell::new(None) };
 }
 
 /// Plants a fault for this thread, or none.
-#[cfg(feature = "planted")]
+#[cfg(any(test, feature = "planted"))]
 pub fn plant(fault: Option<Fault>) {
     PLANTED.set(fault);
 }
 
 /// Whether this thread has a fault planted.
-#[cfg(feature = "planted")]
+#[cfg(any(test, feature = "planted"))]
 #[must_use]
 pub fn is_planted() -> bool {
     PLANTED.get().is_some()
 }
 
 /// Whether the fault is planted.
-#[cfg(feature = "planted")]
+#[cfg(any(test, feature = "planted"))]
 #[must_use]
 pub(crate) fn is(fault: Fault) -> bool {
     PLANTED.get() == Some(fault)
 }
 
 /// Whether the fault is planted: it cannot be.
-#[cfg(not(feature = "planted"))]
+#[cfg(not(any(test, feature = "planted")))]
 #[must_use]
 pub(crate) const fn is(_: Fault) -> bool {
     false

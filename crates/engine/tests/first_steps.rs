@@ -206,3 +206,33 @@ fn readers_follow_a_writer_in_another_store_handle() {
     let refused = reader.chain("default").unwrap().grouping("g").unwrap().put(b"x", Content::raw("x"));
     assert!(matches!(refused, Err(Error::ReadOnly(_))));
 }
+
+#[test]
+fn a_commit_says_how_many_units_came_to_be() {
+    let directory = TempDir::new().unwrap();
+    let store = Store::open(directory.path(), small(Background::Threads)).unwrap();
+    let chain = store.chain("default").unwrap();
+    let units = chain.grouping("units").unwrap();
+    assert!(!chain.has_grouping("units"));
+    assert_eq!(units.put(b"a", Content::raw("1")).unwrap().created, 1);
+    assert_eq!(units.put(b"a", Content::raw("2")).unwrap().created, 0);
+    assert_eq!(units.delete(b"a").unwrap().created, 0);
+    let mut transaction = chain.begin();
+    for key in [b"a", b"b", b"c"] {
+        transaction.put(&units, key, Content::raw("3")).unwrap();
+    }
+    assert_eq!(transaction.commit().unwrap().created, 3);
+    assert_eq!(units.revert(b"a", Height(2)).unwrap().created, 0);
+    assert!(chain.has_grouping("units"));
+    assert!(chain.trouble().is_none());
+
+    // A condition of a transaction's deletion is checked, too.
+    let mut transaction = chain.begin();
+    transaction.compare_and_delete(&units, b"b", Height(1)).unwrap();
+    assert!(matches!(transaction.commit(), Err(Error::HeightMismatch { actual: Some(Height(4)), .. })));
+    let mut transaction = chain.begin();
+    transaction.compare_and_delete(&units, b"b", Height(4)).unwrap();
+    assert_eq!(transaction.commit().unwrap().created, 0);
+    assert_eq!(units.get(b"b").unwrap(), None);
+    store.close().unwrap();
+}

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use immuxdb_isam::{
     Access, Connector, Direction, Key, KeyPart, Layout, OpenMode, OpenRequest, Relation, RunUnit, Settings,
 };
+use nix::time::{ClockId, clock_gettime};
 
 const RECORD: usize = 260;
 const KEY: usize = 18;
@@ -70,14 +71,36 @@ fn open(path: &Path, mode: OpenMode) -> Connector {
     RunUnit::global().open(&request).unwrap().0
 }
 
-fn report(what: &str, count: u64, took: Duration) {
-    println!("  {what:<44} {:>8.3} s  {:>8.2} us each", took.as_secs_f64(), took.as_secs_f64() * 1e6 / count as f64);
+/// Wall time, and the processor's time that this thread took: on a busy machine the two are far apart.
+#[derive(Clone, Copy)]
+struct Moment {
+    wall: Instant,
+    processor: Duration,
+}
+
+impl Moment {
+    fn now() -> Moment {
+        let processor = Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap());
+        Moment { wall: Instant::now(), processor }
+    }
+
+    fn report(self, what: &str, count: u64) {
+        let now = Moment::now();
+        let (wall, processor) = (now.wall - self.wall, now.processor - self.processor);
+        let each = |time: Duration| time.as_secs_f64() * 1e6 / count as f64;
+        println!(
+            "  {what:<44} {:>8.3} s  {:>10.2} us each, {:>9.2} of this thread",
+            wall.as_secs_f64(),
+            each(wall),
+            each(processor)
+        );
+    }
 }
 
 fn timed(what: &str, count: u64, work: impl FnOnce()) {
-    let began = Instant::now();
+    let began = Moment::now();
     work();
-    report(what, count, began.elapsed());
+    began.report(what, count);
 }
 
 fn run(name: &str, values: Values, count: u64, folder: &Path) {
@@ -85,13 +108,13 @@ fn run(name: &str, values: Values, count: u64, folder: &Path) {
     let path = folder.join(name);
     let mut record = [b'.'; RECORD];
     let mut area = [0; RECORD];
-    let began = Instant::now();
+    let began = Moment::now();
     let mut file = open(&path, OpenMode::Output);
     for n in 0..count {
         fill(&mut record, n, values);
         file.write(&record).unwrap();
     }
-    report("WRITE", count, began.elapsed());
+    began.report("WRITE", count);
     timed("CLOSE", 1, || drop(file));
     timed("OPEN INPUT", 1, || drop(open(&path, OpenMode::Input)));
     let mut file = open(&path, OpenMode::InputOutput);

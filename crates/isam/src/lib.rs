@@ -30,6 +30,7 @@
 mod connector;
 mod failure;
 mod file;
+mod files;
 mod layout;
 mod maker;
 mod request;

@@ -13,7 +13,6 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use libimmuxdb::{Chain, StoreOptions};
-use parking_lot::Mutex;
 
 use crate::connector::Connector;
 use crate::failure::Failure;
@@ -21,6 +20,7 @@ use crate::file::{
     Hold, Holding, Identity, Place, SharedFile, There, at_open, engine, engine_at_open, is_denied, open_chain, options,
     read_layout, remove_index, replace, write_layout,
 };
+use crate::files::{Files, OpenFile, Usage, Users, close_connector};
 use crate::layout::match_keys;
 use crate::maker::Maker;
 use crate::request::{OpenMode, OpenRequest, Sharing};
@@ -32,57 +32,6 @@ use crate::tool::{hold_alone, is_foreign, missing};
 #[derive(Default)]
 pub struct RunUnit {
     files: Arc<Files>,
-}
-
-/// The open files.
-#[derive(Default)]
-pub(crate) struct Files {
-    open: Mutex<HashMap<Identity, OpenFile>>,
-}
-
-struct OpenFile {
-    file: Arc<SharedFile>,
-    users: Users,
-}
-
-/// What a connector uses a file for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Usage {
-    Writing,
-    /// Reading, while no other program has the file.
-    ReadingAlone,
-    Reading,
-}
-
-impl Usage {
-    fn of(mode: OpenMode, sharing: Sharing) -> Usage {
-        match (mode, sharing) {
-            (OpenMode::Input, Sharing::ByMode) => Usage::Reading,
-            (OpenMode::Input, Sharing::NoOther) => Usage::ReadingAlone,
-            (OpenMode::Output | OpenMode::InputOutput | OpenMode::Extend, _) => Usage::Writing,
-        }
-    }
-}
-
-/// How many connectors use a file, by usage.
-#[derive(Default)]
-struct Users([usize; 3]);
-
-impl Users {
-    fn of(&mut self, usage: Usage) -> &mut usize {
-        &mut self.0[usage as usize]
-    }
-
-    fn writes(&self) -> bool {
-        self.0[Usage::Writing as usize] > 0
-    }
-
-    /// How the file must be held for them; `None` when there are none.
-    fn holding(&self) -> Option<Holding> {
-        let alone = self.writes() || self.0[Usage::ReadingAlone as usize] > 0;
-        let any = self.0.iter().any(|count| *count > 0);
-        any.then_some(if alone { Holding::Alone } else { Holding::Shared })
-    }
 }
 
 /// How often a file may be replaced under our hands before we give up.
@@ -191,32 +140,6 @@ impl RunUnit {
         let files: Vec<OpenFile> = self.files.open.lock().drain().map(|(_, file)| file).collect();
         files.iter().map(|open| open.file.chain().close().map_err(engine)).fold(Ok(()), Result::and)
     }
-}
-
-impl Files {
-    /// A connector is closed; with the last one that may write the file is closed for writing, with the last one of all
-    /// it is let go of.
-    pub(crate) fn close(&self, file: &SharedFile, usage: Usage) -> Result<(), Failure> {
-        close_connector(&mut self.open.lock(), file.identity, usage)
-    }
-}
-
-fn close_connector(open: &mut HashMap<Identity, OpenFile>, identity: Identity, usage: Usage) -> Result<(), Failure> {
-    let Some(known) = open.get_mut(&identity) else {
-        return Ok(()); // all files were closed
-    };
-    let before = known.users.holding();
-    *known.users.of(usage) -= 1;
-    let closed = if known.users.writes() { Ok(()) } else { known.file.chain().close().map_err(engine) };
-    match known.users.holding() {
-        None => drop(open.remove(&identity)),
-        Some(holding) if Some(holding) != before => {
-            let held = known.file.hold.take(holding);
-            held.map_err(|error| at_open(&known.file.path, OpenMode::Input, &error))?;
-        }
-        Some(_) => {}
-    }
-    closed
 }
 
 /// One OPEN.

@@ -172,6 +172,17 @@ fn worker() {
                 say(&number.to_string());
             }
         }
+        "change directory" => {
+            env::set_current_dir(path.parent().unwrap()).unwrap();
+            let little = Settings { memory_limit: 32 << 10, ..Settings::default() };
+            let name = Path::new(path.file_name().unwrap());
+            let mut file = open_in(&run_unit, name, OpenMode::Output, Sharing::ByMode, &little).unwrap();
+            env::set_current_dir("/").unwrap();
+            for number in 0..2_000 {
+                file.write(&record(number)).unwrap();
+            }
+            say(&status_of(&file.close()));
+        }
         "wait" => {
             say("here");
             wait_for_word();
@@ -273,6 +284,15 @@ fn a_lock_is_not_inherited() {
     file.close().unwrap();
     assert_eq!(Worker::start("io", &path).answer().unwrap(), "00", "while the program that was started goes on");
     started.go_on();
+}
+
+#[test]
+fn a_program_may_change_its_directory_while_it_has_a_file_open() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("FILE");
+    assert_eq!(Worker::start("change directory", &path).answer().unwrap(), "00");
+    assert_eq!(numbers(&path).len(), 2_000);
+    assert!(folder.path().join("FILE.idx").exists());
 }
 
 #[test]

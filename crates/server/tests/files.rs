@@ -74,7 +74,7 @@ fn a_load_that_cannot_be_says_why() {
     let twice = place.run_with(&["file", "load", "P", "--add", "-f", "lines"], "D4Dan\nA1Ann\nE5Eve\n");
     assert_eq!(twice.code, 1);
     assert!(twice.err.starts_with("error: record 2 of the input: another record has this value"), "{}", twice.err);
-    assert!(twice.err.contains("1 record before it were added") || twice.err.contains("1 record before it"));
+    assert!(twice.err.contains("P got the 1 record before it"), "{}", twice.err);
     assert_eq!(place.objects(&["file", "info", "P"])[0]["records"], 4);
     place.file("text", PEOPLE);
     fails(&["file", "load", "text", "--replace"], 1, "text is a text file");

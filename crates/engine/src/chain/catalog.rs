@@ -282,6 +282,17 @@ impl Catalog {
     }
 }
 
+/// Whether the bytes are those of a catalog, for fuzzing.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn decode_catalog(bytes: &[u8]) -> bool {
+    let Ok(catalog) = Catalog::decode(bytes) else {
+        return false;
+    };
+    let again = Catalog::decode(&catalog.encode(None));
+    assert!(again.is_ok_and(|again| again.encode(None) == catalog.encode(None)), "it can be written and read again");
+    true
+}
+
 const CATALOG_VERSION: u8 = 1;
 
 fn decode(bytes: &[u8]) -> Option<Catalog> {

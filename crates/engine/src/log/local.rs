@@ -218,13 +218,14 @@ impl LocalLog {
             .map_err(|error| self.failed(error))
     }
 
-    /// Syncs all of the log, and a status slot that says so, for what is to depend on it: a manifest.
+    /// Syncs all of the log, open records too, and a status slot that says so, for what is to depend on it: a manifest. Its
+    /// runs may end where the log does, which only the slot tells then.
     ///
     /// # Errors
     /// As [`Log::sync`].
     pub fn checkpoint(&self) -> Result<LogPoint> {
-        let newest = self.newest();
-        let synced = self.sync(newest.height)?;
+        self.writable(&self.tail.lock().access)?;
+        let synced = self.sync_everything()?;
         self.write_status()?;
         self.file.sync_data().map_err(|error| self.poisoned(error))?;
         Ok(synced)

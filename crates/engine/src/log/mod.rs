@@ -44,6 +44,8 @@ mod builder;
 mod examine;
 mod fault;
 mod frame;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod head;
 mod header;
 mod local;

@@ -49,6 +49,8 @@ mod inspect;
 mod lookup;
 mod manifest;
 mod marks;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod memory;
 mod merge;
 mod number;
 mod policy;

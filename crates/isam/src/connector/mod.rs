@@ -29,9 +29,9 @@ use libimmuxdb::{Error, Grouping, Walk};
 use self::position::Position;
 use crate::failure::Failure;
 use crate::file::{SharedFile, engine};
+use crate::files::{Files, Usage};
 use crate::layout::{Key, Layout, index_name};
 use crate::request::{Access, OpenMode, OpenRequest};
-use crate::run_unit::{Files, Usage};
 use crate::settings::DuplicateStatus;
 use crate::status::Status;
 

@@ -38,7 +38,8 @@ impl Place {
         if bytes.contains(&0) {
             return Err(Failure::new(Status::BadName, format!("{path:?} has a zero byte in it")));
         }
-        let mut place = path.to_owned();
+        // A program may change its directory while the file is open.
+        let mut place = std::path::absolute(path).map_err(|error| at_open(path, mode, &error))?;
         for _ in 0..MOST_LINKS {
             match fs::read_link(&place) {
                 Ok(target) if target.is_absolute() => place = target,

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use super::support::{Compiler, command, compilers, fails, good, immuxdb, prints, root, text};
+use super::support::{Compiler, command, compile, compilers, fails, good, immuxdb, prints, root, text};
 
 /// A copy of the example.
 fn copy() -> tempfile::TempDir {
@@ -51,7 +51,23 @@ fn it_prints_the_same_on_berkeley_db() {
         assert!(info.starts_with("file          CUSTFILE, a Berkeley DB file (btree)\n"), "{info}");
         let says = fails(folder.path(), &["file", "dump", "CUSTFILE"]);
         assert!(says.contains("CUSTFILE is a Berkeley DB file (btree), not an indexed file of ImmuxDB"), "{says}");
+        move_to_immuxdb(folder.path(), compiler);
     }
+}
+
+/// From Berkeley DB, as docs/COBOL.md tells it.
+fn move_to_immuxdb(folder: &Path, compiler: &Compiler) {
+    good(&command(&compiler.cobc, folder).args(["-x", "UNLOAD.cob"]).output().unwrap());
+    assert_eq!(good(&command(folder.join("UNLOAD"), folder).output().unwrap()), "000007 CUSTOMERS UNLOADED\n");
+    for number in ["", ".1", ".2"] {
+        std::fs::remove_file(folder.join(format!("CUSTFILE{number}"))).unwrap();
+    }
+    let keys = ["--keys", "1:6,7:20:dup,27:15:dup", "--record-length", "50"];
+    let loaded = prints(folder, &[&["file", "load", "CUSTFILE", "CUSTLIST"], &keys[..]].concat());
+    assert_eq!(loaded, "loaded 7 records into CUSTFILE\n");
+    compile(compiler, folder, "INQUIRE.cob");
+    let inquire = command(folder.join("INQUIRE"), folder).args(["NUMBER", "000104"]).output().unwrap();
+    assert_eq!(good(&inquire), "000104 Meier                Utrecht            750.00\n");
 }
 
 fn look_at(folder: &Path) {
@@ -89,10 +105,12 @@ fn look_at(folder: &Path) {
 
 /// A file that `immuxdb file load` made is one that programs open, and one that they made can be loaded.
 fn made_without_a_program(folder: &Path) {
-    let dump = command(immuxdb(), folder).args(["file", "dump", "CUSTFILE"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut dump = command(immuxdb(), folder);
+    let mut dump = dump.args(["file", "dump", "CUSTFILE"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut load = command(immuxdb(), folder);
     load.args(["file", "load", "LOADED", "--keys", "1:6,7:20:dup,27:15:dup", "--record-length", "50"]);
-    assert_eq!(good(&load.stdin(dump.stdout.unwrap()).output().unwrap()), "loaded 7 records into LOADED\n");
+    assert_eq!(good(&load.stdin(dump.stdout.take().unwrap()).output().unwrap()), "loaded 7 records into LOADED\n");
+    assert!(dump.wait().unwrap().success());
     std::fs::rename(folder.join("LOADED"), folder.join("CUSTFILE")).unwrap();
     let inquire = command(folder.join("INQUIRE"), folder).args(["TOWN", "Utrecht"]).output().unwrap();
     let found = good(&inquire);

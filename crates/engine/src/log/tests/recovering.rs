@@ -217,6 +217,21 @@ fn recovery_begins_at_a_point_that_fits() {
 }
 
 #[test]
+fn a_checkpoint_after_an_open_record_fits_for_readers() {
+    let bench = Bench::new();
+    let (log, ..) = bench.open(&opening(1, 10));
+    put(&log, b"x", Durability::Sync).unwrap();
+    drop(log);
+    let log = LocalLog::open_writer(&bench.storage, &bench.path, &opening(1, 11)).unwrap();
+    log.recover(log.header().base(), &opening(1, 11), &mut |_| Ok(())).unwrap();
+    // Its open record is the log's end, and nothing is committed after it.
+    let end = log.checkpoint().unwrap();
+    assert_eq!(end, log.newest());
+    let reader = LocalLog::open_reader(&bench.storage, &bench.path).unwrap();
+    assert!(reader.fits(&end).unwrap());
+}
+
+#[test]
 fn a_point_beyond_the_end_of_the_file_does_not_fit() {
     let bench = Bench::new();
     let (log, ..) = bench.open(&opening(1, 10));

@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 
 use proptest::prelude::*;
 
-use super::memory::{Memory, open};
 use super::model::{GROUPING, Owned, at, meta, section_id, sorted, verify, write};
 use super::reading::{entries, kinds};
 use crate::Error;
+use crate::run::memory::{Memory, open};
 use crate::run::{Mark, MergeRules, Run, RunWriter, SectionKind, key_hash, merge};
 use crate::types::{Birth, Height, Timestamp};
 

@@ -1,10 +1,10 @@
 //! The bytes of a small run, pinned; and a hand that mends checksums after a forgery.
 
-use super::memory::Memory;
 use super::model::{GROUPING, INDEX, Owned, meta, write};
 use crate::run::directory::{RECORD, SectionRecord};
 use crate::run::file::{self, FOOTER, Footer, HEADER, get_u64};
 use crate::run::marks::MARK;
+use crate::run::memory::Memory;
 use crate::run::reader::crc_seed;
 use crate::run::{Mark, SectionId};
 use crate::types::{Birth, Height, IndexId, Position, Timestamp, VersionKind};

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::memory::Memory;
 use super::model::meta;
 use crate::Error;
+use crate::run::memory::Memory;
 use crate::run::{Manifest, RunCounts, RunEntry, RunSummary, file_name};
 use crate::storage::Storage;
 

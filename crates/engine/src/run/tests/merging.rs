@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 
 use proptest::prelude::*;
 
-use super::memory::Memory;
 use super::model::{GROUPING, INDEX, Owned, all, meta, section_id, sorted, verify, write};
+use crate::run::memory::Memory;
 use crate::run::{Mark, MergeRules, Run, RunMeta, RunWriter, SectionId, SectionKind, merge};
 use crate::types::{Birth, GroupingId, Height, IndexId, Position, Timestamp, VersionKind};
 

@@ -3,7 +3,6 @@
 mod damage;
 mod format;
 mod manifest;
-mod memory;
 mod merging;
 mod model;
 mod reading;

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::memory::Memory;
+use crate::run::memory::Memory;
 use crate::run::{Cursor, Mark, Run, RunMeta, RunWriter, SectionId, SectionKind};
 use crate::types::{Birth, GroupingId, Height, IndexId, Position, Timestamp, VersionKind};
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::memory::Memory;
 use super::model::{GROUPING, INDEX, Owned, all, at, compare, meta, section_id, sorted, write};
+use crate::run::memory::Memory;
 use crate::run::{Mark, RunWriter, SectionId, SectionKind, key_hash};
 use crate::types::{Birth, GroupingId, Height, IndexId, Position, Timestamp, VersionKind};
 

@@ -87,8 +87,10 @@ impl Load {
                 let before = counted(done.records, "record");
                 let what = format!("record {} of the input: {}", records.count(), problem.what);
                 Err(Failure::new(what).help(match self.add {
-                    true => format!("{before} before it were added to {name}; correct the input, and add the others"),
-                    false => format!("{before} before it are in {name}; correct the input, and load it with --replace"),
+                    true => format!("{name} got the {before} before it; correct the input, and add the others"),
+                    false => {
+                        format!("{name} has the {before} before it; correct the input, and load it with --replace")
+                    }
                 }))
             }
         }

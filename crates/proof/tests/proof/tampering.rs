@@ -1,12 +1,8 @@
 //! Whatever is changed in a proof or a root, by a single bit or in one piece, the proof no longer holds.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, reason = "tests")]
-
-mod support;
-
+use crate::support::Chain;
 use immuxdb_proof::{Proof, Refused, Root};
 use serde_json::Value;
-use support::Chain;
 
 /// All documents that differ from this one in a single bit of one value, or in one element of a list, or by a field.
 fn changed(value: &Value) -> Vec<Value> {

@@ -1,9 +1,11 @@
-//! A directory in memory.
+//! A directory in memory, for tests.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::run::Run;
 use crate::storage::{File, Mapping, OpenMode, Storage};
@@ -11,29 +13,69 @@ use crate::storage::{File, Mapping, OpenMode, Storage};
 type Bytes = Arc<Mutex<Vec<u8>>>;
 
 #[derive(Default)]
-pub(super) struct Memory(Mutex<BTreeMap<PathBuf, Bytes>>);
+pub(crate) struct Memory(Mutex<BTreeMap<PathBuf, Bytes>>);
 
 impl Memory {
-    pub(super) fn bytes(&self, path: &str) -> Vec<u8> {
-        let files = self.0.lock().unwrap();
-        files[Path::new(path)].lock().unwrap().clone()
+    #[cfg(test)]
+    pub(crate) fn bytes(&self, path: &str) -> Vec<u8> {
+        let files = self.0.lock();
+        files[Path::new(path)].lock().clone()
     }
 
-    pub(super) fn run(&self, path: &str) -> Arc<Run> {
+    #[cfg(test)]
+    pub(crate) fn run(&self, path: &str) -> Arc<Run> {
         open(self.bytes(path)).unwrap()
     }
 }
 
 /// Opens a run that consists of these bytes.
-pub(super) fn open(bytes: Vec<u8>) -> crate::Result<Arc<Run>> {
+pub(crate) fn open(bytes: Vec<u8>) -> crate::Result<Arc<Run>> {
     Run::open(Arc::new(MemoryFile(Arc::new(Mutex::new(bytes)))), "run-1")
+}
+
+/// A file that consists of these bytes.
+pub(crate) fn file(bytes: Vec<u8>) -> Arc<dyn File> {
+    Arc::new(MemoryFile(Arc::new(Mutex::new(bytes))))
+}
+
+/// A run of a few versions and entries.
+#[cfg(test)]
+pub(crate) fn sample() -> Vec<u8> {
+    use crate::run::{RunMeta, RunWriter, SectionId};
+    use crate::types::{Birth, GroupingId, Height, IndexId, Position, Timestamp, VersionKind};
+
+    let storage = Memory::default();
+    let meta = RunMeta {
+        log_id: [7; 16],
+        generation: 0,
+        start: Height(1),
+        end: Height(60),
+        end_offset: 9_000,
+        end_chain: 5,
+        end_time: Timestamp(3),
+    };
+    let mut writer = RunWriter::create(&storage, Path::new("run-1"), meta).unwrap();
+    writer.begin_section(SectionId::versions(GroupingId(1))).unwrap();
+    let birth = |number: u8| Birth::new(Height(u64::from(number) + 1), 0);
+    let position = |number: u8| Position::new(0, 4_096 + u64::from(number));
+    for number in 0..50 {
+        let births = [(IndexId(1), Birth::new(Height(1), 0))];
+        let key = [b'k', number];
+        writer.push_version(&key, birth(number), VersionKind::Json, position(number), &births).unwrap();
+    }
+    writer.begin_section(SectionId::live(GroupingId(1), IndexId(1))).unwrap();
+    for number in 0..50 {
+        writer.push_live(&[number / 8], birth(number), &[b'k', number], birth(number), position(number)).unwrap();
+    }
+    writer.finish().unwrap();
+    storage.bytes("run-1")
 }
 
 struct MemoryFile(Bytes);
 
 impl Storage for Memory {
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn File>> {
-        let mut files = self.0.lock().unwrap();
+        let mut files = self.0.lock();
         let bytes = match (files.get(path), mode) {
             (Some(_), OpenMode::CreateNew) => return Err(io::ErrorKind::AlreadyExists.into()),
             (Some(bytes), _) => Arc::clone(bytes),
@@ -48,14 +90,14 @@ impl Storage for Memory {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        let mut files = self.0.lock().unwrap();
+        let mut files = self.0.lock();
         let bytes = files.remove(from).ok_or(io::ErrorKind::NotFound)?;
         files.insert(to.to_owned(), bytes);
         Ok(())
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        let removed = self.0.lock().unwrap().remove(path);
+        let removed = self.0.lock().remove(path);
         removed.map(|_| ()).ok_or(io::ErrorKind::NotFound.into())
     }
 
@@ -72,13 +114,13 @@ impl Storage for Memory {
     }
 
     fn exists(&self, path: &Path) -> io::Result<bool> {
-        Ok(self.0.lock().unwrap().contains_key(path))
+        Ok(self.0.lock().contains_key(path))
     }
 }
 
 impl File for MemoryFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let bytes = self.0.lock().unwrap();
+        let bytes = self.0.lock();
         let rest = bytes.get(offset as usize..).unwrap_or_default();
         let len = rest.len().min(buffer.len());
         buffer[..len].copy_from_slice(&rest[..len]);
@@ -86,7 +128,7 @@ impl File for MemoryFile {
     }
 
     fn write_at(&self, new: &[u8], offset: u64) -> io::Result<()> {
-        let mut bytes = self.0.lock().unwrap();
+        let mut bytes = self.0.lock();
         let end = offset as usize + new.len();
         if bytes.len() < end {
             bytes.resize(end, 0);
@@ -96,11 +138,11 @@ impl File for MemoryFile {
     }
 
     fn len(&self) -> io::Result<u64> {
-        Ok(self.0.lock().unwrap().len() as u64)
+        Ok(self.0.lock().len() as u64)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.0.lock().unwrap().resize(len as usize, 0);
+        self.0.lock().resize(len as usize, 0);
         Ok(())
     }
 

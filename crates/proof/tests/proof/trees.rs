@@ -1,12 +1,8 @@
 //! The trees against the recursion of RFC 6962.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, reason = "tests")]
-
-mod support;
-
+use crate::support::{Chain, naive, parts};
 use immuxdb_proof::{Frontier, Hash, Tree, extension_ranges, inclusion_ranges, tree_of_extension, tree_of_leaf};
 use proptest::prelude::*;
-use support::{Chain, naive, parts};
 
 fn leaves(count: u64) -> Vec<Hash> {
     (0..count).map(|at| Hash(std::array::from_fn(|byte| (at >> (8 * (byte % 8))) as u8 ^ byte as u8))).collect()
