@@ -202,6 +202,15 @@ impl Catalog {
         Ok(catalog)
     }
 
+    /// The newest height that anything in it happened at.
+    pub(crate) fn newest_height(&self) -> Height {
+        let indexes = self.groupings.iter().flat_map(|grouping| &grouping.indexes);
+        let of_indexes = indexes.flat_map(|index| [Some(index.since), index.dropped]).flatten();
+        let of_groupings =
+            self.groupings.iter().flat_map(|grouping| [Some(grouping.created), grouping.clears.last().copied()]);
+        of_indexes.chain(of_groupings.flatten()).max().unwrap_or_default()
+    }
+
     /// A grouping was cleared.
     pub(crate) fn clear(&mut self, grouping: GroupingId, at: Height) -> Result<()> {
         self.change(grouping, |clears, _| {

@@ -67,6 +67,8 @@ pub(super) struct Derived {
     pub(super) covered: LogPoint,
     pub(super) ignored: u64,
     pub(super) next_run: u64,
+    /// The newest height that the manifest's catalog knows of.
+    pub(super) known: Height,
 }
 
 /// `log.idx` for `log`.
@@ -147,6 +149,7 @@ fn load_runs(log: &LocalLog, storage: &dyn Storage, directory: &Path, manifest: 
             |numbered: &NumberedRun| !numbered.run.meta().is_empty_stretch() || numbered.run.meta().end < covered;
         derived.runs.retain(usable);
     }
+    derived.known = catalog.newest_height();
     derived.catalog = catalog.up_to(covered)?;
     Ok(Some(derived))
 }
@@ -312,7 +315,7 @@ pub(crate) fn open_for_writing(name: &str, path: &Path, options: &StoreOptions) 
     environment.fill_random(&mut opening.log_id);
     let log = LocalLog::open_writer(storage, path, &opening)?;
     let derived = load_derived(&log, &**storage, &index_directory(path))?;
-    let (covered, filled) = (derived.covered, derived.filled.clone());
+    let (covered, filled, known) = (derived.covered, derived.filled.clone(), derived.known);
     let mut shared = Shared::new(name, path, options.clone(), Access::Write, log, derived);
     shared.remove_strays()?;
     let next_run = {
@@ -334,8 +337,10 @@ pub(crate) fn open_for_writing(name: &str, path: &Path, options: &StoreOptions) 
         return Ok(Arc::new(shared));
     }
     let shared = Arc::new(shared);
-    if shared.runs.lock().next > next_run || shared.recovery.ignored_runs > 0 {
-        // The manifest does not know the runs that were written while replaying, or still names those that do not fit.
+    let ahead = known > recovery.end.height;
+    if shared.runs.lock().next > next_run || shared.recovery.ignored_runs > 0 || ahead {
+        // The manifest does not know the runs that were written while replaying, still names those that do not fit, or knows
+        // of groupings and indexes that an older copy of the log, put back beside it, does not have.
         shared.install(|_| {}, |_| {}, None)?;
     }
     shared.fill_unfilled()?;

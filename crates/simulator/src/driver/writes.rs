@@ -306,7 +306,10 @@ impl Driver {
             Err(error) if !verdict.is(&error) => {
                 if struck {
                     self.ledger.failed(&possible, level, !self.is_poisoned());
-                } else if !self.is_wounded() {
+                } else if self.is_wounded() {
+                    // What was struck before, a run with a flipped bit, may be met after the commit.
+                    self.ledger.failed(&possible, level, true);
+                } else {
                     return Err(format!("{what} must give {verdict:?}, and fails: {error}: {possible:?}"));
                 }
                 self.look_for_failed_commit()
