@@ -31,6 +31,7 @@ mod connector;
 mod failure;
 mod file;
 mod files;
+mod holders;
 mod layout;
 mod maker;
 mod request;
@@ -41,6 +42,7 @@ mod tool;
 
 pub use connector::{Connector, Direction, Read, Relation};
 pub use failure::Failure;
+pub use holders::{Holder, holders};
 pub use layout::{Key, KeyPart, Layout};
 pub use maker::Maker;
 pub use request::{Access, OpenMode, OpenRequest, Sharing};

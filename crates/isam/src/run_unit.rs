@@ -21,6 +21,7 @@ use crate::file::{
     read_layout, remove_index, replace, write_layout,
 };
 use crate::files::{Files, OpenFile, Usage, Users, close_connector};
+use crate::holders::held;
 use crate::layout::match_keys;
 use crate::maker::Maker;
 use crate::request::{OpenMode, OpenRequest, Sharing};
@@ -128,7 +129,8 @@ impl RunUnit {
             maker => return Err(is_foreign(place.path(), maker)),
         }
         std::fs::remove_file(place.path()).map_err(io)?;
-        remove_index(place.path());
+        // What stays behind is of no file, and ignored.
+        let _ = remove_index(place.path());
         Ok(Status::Ok)
     }
 
@@ -164,12 +166,7 @@ impl Opening<'_> {
     }
 
     fn held(&self) -> Failure {
-        let path = self.path().display();
-        let what = match self.request.mode {
-            OpenMode::Input => format!("{path} is open in another program, which writes to it"),
-            _ => format!("{path} is open in another program"),
-        };
-        Failure::new(Status::FileHeld, what)
+        held(self.path())
     }
 
     fn reads_only(&self) -> bool {
@@ -354,7 +351,7 @@ impl Opening<'_> {
         if layout != *self.request.layout {
             match_keys(self.request.layout, &layout, true).map_err(|what| {
                 let what =
-                    format!("{what}; a file that keeps its history (or whose directory is read-only) keeps its keys");
+                    format!("{what}; a file that keeps its history (or whose directory or index may not be written to) keeps its keys");
                 clash(self.path(), &what)
             })?;
         }

@@ -11,6 +11,7 @@ use crate::file::{
     FILE_OPTIONS, Hold, Holding, Place, RECORDS, There, at_open, engine, engine_at_open, open_chain, read_layout,
     remove_index,
 };
+use crate::holders::held;
 use crate::layout::{Layout, index_name};
 use crate::maker::Maker;
 use crate::request::OpenMode;
@@ -106,7 +107,8 @@ impl IndexedFile {
         if maker != Maker::ImmuxDb {
             return Err(is_foreign(place.path(), maker));
         }
-        remove_index(place.path());
+        let at = |error| engine_at_open(place.path(), OpenMode::InputOutput, error);
+        remove_index(place.path()).map_err(at)?;
         let chain = open_chain(place.path(), OpenMode::InputOutput, &FILE_OPTIONS)?;
         chain.close().map_err(engine)
     }
@@ -123,8 +125,7 @@ pub(crate) fn hold_alone(place: &Place) -> Result<Hold, Failure> {
         return Err(io(std::io::ErrorKind::PermissionDenied.into()));
     }
     if !hold.take(Holding::Alone).map_err(io)? {
-        let what = format!("{} is open in another program", place.path().display());
-        return Err(Failure::new(Status::FileHeld, what));
+        return Err(held(place.path()));
     }
     Ok(hold)
 }

@@ -33,7 +33,9 @@ fn one_has_the_file_for_itself() {
                     other.expect("read 10", "00 10     Bern   Bern");
                 } else {
                     let message = other.fails(&open, "61");
-                    assert!(message.contains("sharedfile"), "{message}");
+                    let how = if held == "input" { "reading" } else { "writing" };
+                    let by = format!("process {} (program), {how}", holder.process());
+                    assert!(message.contains("sharedfile") && message.contains(&by), "{message}");
                     holder.expect("close", "00");
                     other.expect(&open, "00");
                 }

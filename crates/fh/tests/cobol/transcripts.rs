@@ -40,4 +40,4 @@ macro_rules! transcripts {
     };
 }
 
-transcripts!(access, at_end, declaratives, delete_file, duplicates, files, sort, split, start, status, variable);
+transcripts!(access, at_end, declaratives, delete_file, duplicates, files, large, sort, split, start, status, variable);

@@ -2,10 +2,12 @@
 //!
 //! The new file is another inode, renamed into place: whoever has the old one open goes on reading what it was. It keeps
 //! mode, group and (where this process may give files away) owner. Where that cannot be, because nothing may be made in the
-//! directory, the old file is emptied by a commit.
+//! directory or the old index may not be removed, the old file is emptied by a commit.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -24,17 +26,19 @@ pub(crate) struct Replaced {
     pub(crate) warning: Option<String>,
 }
 
-/// Puts an empty file with this layout in the place of the one at `path`, which the caller holds alone.
+/// Puts an empty file with this layout in the place of the one at `path`, which the caller holds alone. So nobody else does
+/// the same now, and new files that are there already were left behind by processes that were killed.
 pub(crate) fn replace(path: &Path, layout: &Layout, options: &StoreOptions) -> Result<Replaced, Error> {
+    remove_left_behind(path);
+    // Before the file itself: without an index it is whole, and if there is one that may not be removed, nothing is lost.
+    remove_index(path)?;
     let beside = name_beside(path);
     let replaced = make(path, &beside, layout, options);
     if replaced.is_err() {
         // It may not even have come to be.
         let _ = fs::remove_file(&beside);
     }
-    let replaced = replaced?;
-    remove_index(path);
-    Ok(replaced)
+    replaced
 }
 
 fn make(path: &Path, beside: &Path, layout: &Layout, options: &StoreOptions) -> Result<Replaced, Error> {
@@ -59,41 +63,67 @@ fn make(path: &Path, beside: &Path, layout: &Layout, options: &StoreOptions) -> 
 /// A name that no other process uses: `.NAME.new-PID-NUMBER`.
 fn name_beside(path: &Path) -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".new-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed)));
+    let mut name = beginning_beside(path);
+    name.push(format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed)));
     path.with_file_name(name)
 }
 
-/// Gives a new file mode, group and owner of an old one; says if the owner stays another.
-fn inherit(new: &Path, old: &Path) -> io::Result<Option<String>> {
-    let (old, own) = (fs::metadata(old)?, fs::metadata(new)?);
-    let mut warning = None;
-    if old.gid() != own.gid() && chown(new, None, Some(old.gid())).is_err() {
-        warning = Some(format!("the new file's group is {}, the old one's was {}", own.gid(), old.gid()));
-    }
-    if old.uid() != own.uid() && chown(new, Some(old.uid()), None).is_err() {
-        warning = Some(format!("the new file's owner is {}, the old one's was {}", own.uid(), old.uid()));
-    }
-    fs::set_permissions(new, fs::Permissions::from_mode(old.mode() & 0o7777))?;
-    Ok(warning)
+/// What the names of all new files begin with.
+fn beginning_beside(path: &Path) -> OsString {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(".new-");
+    name
 }
 
-/// Removes what was derived from a file that is gone. What stays behind does not fit the new file and is ignored.
-pub(crate) fn remove_index(path: &Path) {
+/// Removes new files that never came into their place. Whatever keeps it from it is no reason to make no other.
+fn remove_left_behind(path: &Path) {
+    let beginning = beginning_beside(path);
+    let is_left_behind = |name: &OsStr| {
+        let numbers = name.as_bytes().strip_prefix(beginning.as_bytes());
+        numbers.is_some_and(|numbers| numbers.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-'))
+    };
+    let Ok(entries) = fs::read_dir(path.parent().unwrap_or(Path::new("/"))) else { return };
+    for entry in entries.flatten().filter(|entry| is_left_behind(&entry.file_name())) {
+        let _ = fs::remove_file(entry.path());
+    }
+}
+
+/// Gives a new file mode, group and owner of the one at `path`; says if owner or group stay others.
+fn inherit(new: &Path, path: &Path) -> io::Result<Option<String>> {
+    let (old, own) = (fs::metadata(path)?, fs::metadata(new)?);
+    let mut stay = Vec::new();
+    if old.gid() != own.gid() && chown(new, None, Some(old.gid())).is_err() {
+        stay.push(format!("group is {}, which was {}", own.gid(), old.gid()));
+    }
+    if old.uid() != own.uid() && chown(new, Some(old.uid()), None).is_err() {
+        stay.push(format!("owner is {}, who was {}", own.uid(), old.uid()));
+    }
+    fs::set_permissions(new, fs::Permissions::from_mode(old.mode() & 0o7777))?;
+    Ok((!stay.is_empty()).then(|| format!("{}: now the file's {}", path.display(), stay.join("; its "))))
+}
+
+/// The directory of what is derived from a file.
+pub(crate) fn index_directory(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".idx");
-    let directory = path.with_file_name(name);
+    path.with_file_name(name)
+}
+
+/// Removes what was derived from a file, which is going to be another one or to be derived anew.
+pub(crate) fn remove_index(path: &Path) -> Result<(), Error> {
+    let directory = index_directory(path);
     let Ok(entries) = fs::read_dir(&directory) else {
-        return;
+        return Ok(());
     };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         if name.starts_with("run-") || name.starts_with("manifest") {
-            let _ = fs::remove_file(entry.path());
+            fs::remove_file(entry.path()).map_err(|error| Error::io(entry.path(), error))?;
         }
     }
     // Only if it is empty: what is in there besides is not ours.
     let _ = fs::remove_dir(&directory);
+    Ok(())
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use libimmuxdb::Error;
 
+use super::replace::index_directory;
 use crate::failure::Failure;
 use crate::request::OpenMode;
 use crate::status::Status;
@@ -27,9 +28,17 @@ pub(crate) fn at_open(path: &Path, mode: OpenMode, error: &io::Error) -> Failure
 pub(crate) fn engine_at_open(path: &Path, mode: OpenMode, error: Error) -> Failure {
     match error {
         Error::Held { .. } => Failure::new(Status::FileHeld, error.to_string()),
+        // What is in the way may be the directory beside the file; else it is the file, under whatever name.
+        Error::Io { path: place, source } if belongs_to_index(&place, path) => at_open(&place, mode, &source),
         Error::Io { source, .. } => at_open(path, mode, &source),
         error => engine(error),
     }
+}
+
+/// Whether a path is the `.idx` directory of a file, or in it.
+fn belongs_to_index(place: &Path, file: &Path) -> bool {
+    let index = index_directory(file);
+    place.ancestors().take(2).any(|ancestor| ancestor == index)
 }
 
 /// What the engine says to an operation.

@@ -4,8 +4,6 @@
 //! |---|---|
 //! | [`keys`] | keys as they are written on the command line: `1:10,11:12:dup` |
 //! | [`mod@format`] | records as bytes, as lines, as JSON: in and out |
-//! | [`holders`] | which processes have a file open |
 
 pub mod format;
-pub mod holders;
 pub mod keys;

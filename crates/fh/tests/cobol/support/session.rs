@@ -28,6 +28,11 @@ impl Session {
         Session { child, to, from }
     }
 
+    /// Its process.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What is said to a line: the answer, after the lines of messages.
     pub fn ask(&mut self, line: &str) -> String {
         writeln!(self.to.as_mut().unwrap(), "{line}").unwrap();

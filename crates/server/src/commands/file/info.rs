@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 
 use bytesize::ByteSize;
 use clap::Args;
-use immuxdb_isam::{Failure as FileFailure, IndexedFile, Layout, Maker, Status};
+use immuxdb_isam::{Failure as FileFailure, Holder, IndexedFile, Layout, Maker, Status, holders};
 use libimmuxdb::{Height, Scan};
 use serde::Serialize;
 
 use crate::failure::{Failure, Result};
-use crate::file::holders::{Holder, holders};
 use crate::file::keys;
 use crate::moment::time_text;
 use crate::output::Output;
@@ -138,10 +137,9 @@ impl Item {
         if let Some(indexed) = &self.indexed {
             lines.extend(indexed.lines());
         }
-        let holder = |holder: &Holder| format!("process {} ({}), {}", holder.process, holder.name, holder.how);
         match self.held_by.as_slice() {
             [] => lines.push(("open in".to_owned(), "no process that can be seen".to_owned())),
-            all => lines.extend(all.iter().map(|one| ("open in".to_owned(), holder(one)))),
+            all => lines.extend(all.iter().map(|one| ("open in".to_owned(), one.to_string()))),
         }
         lines
     }

@@ -3,11 +3,15 @@
 //! A lock of an open file description names no process (`/proc/locks` has -1 there); but each descriptor's `fdinfo` lists the
 //! locks that are held through it. Processes of other users are seen by root only.
 
+use std::fmt;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::status::Status;
 
 /// A process that has a file open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -18,6 +22,13 @@ pub struct Holder {
     pub name: String,
     /// What its lock says: `writing` (nobody else may open it), `reading`, or `looking` without a lock.
     pub how: &'static str,
+}
+
+impl fmt::Display for Holder {
+    /// As `process 4711 (ORDENTRY), writing`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "process {} ({}), {}", self.process, self.name, self.how)
+    }
 }
 
 /// The processes, but for this one, in the order of their ids.
@@ -42,6 +53,15 @@ pub fn holders(path: &Path) -> Vec<Holder> {
     holders
 }
 
+/// The failure of whoever cannot have a file because of another program: it names those that hold it, as far as they can
+/// be seen.
+pub(crate) fn held(path: &Path) -> Failure {
+    let holders = holders(path).into_iter().filter(|holder| holder.how != Lock::None.name());
+    let named: Vec<String> = holders.map(|holder| holder.to_string()).collect();
+    let by = if named.is_empty() { String::new() } else { format!(": {}", named.join("; ")) };
+    Failure::new(Status::FileHeld, format!("{} is open in another program{by}", path.display()))
+}
+
 /// How a process has a file open; `None` if it has not, or can't be seen.
 fn how(process: u32, file: (u64, u64)) -> Option<&'static str> {
     let descriptors = fs::read_dir(format!("/proc/{process}/fd")).ok()?.flatten();
@@ -54,11 +74,7 @@ fn how(process: u32, file: (u64, u64)) -> Option<&'static str> {
         let info = fs::read_to_string(format!("/proc/{process}/fdinfo/{}", name.display())).unwrap_or_default();
         lock_of(&info)
     });
-    locks.max().map(|lock| match lock {
-        Lock::Write => "writing",
-        Lock::Read => "reading",
-        Lock::None => "looking",
-    })
+    locks.max().map(Lock::name)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,6 +82,16 @@ enum Lock {
     None,
     Read,
     Write,
+}
+
+impl Lock {
+    fn name(self) -> &'static str {
+        match self {
+            Lock::Write => "writing",
+            Lock::Read => "reading",
+            Lock::None => "looking",
+        }
+    }
 }
 
 /// The strongest lock of a descriptor, from lines such as `lock:  1: OFDLCK  ADVISORY  WRITE -1 fe:00:123 0 0`.
