@@ -2,13 +2,26 @@
 //! standard error is part of the table.
 
 use super::support::compiler::{Compiler, Files};
-use super::support::program::run;
+use super::support::program::{command, finish, run};
 use super::support::transcript::{expect, expect_berkeley};
 
 /// A main program with the module that it calls.
 #[test]
 fn modules() {
     check(&["modules", "modules_sub"]);
+}
+
+/// A program that contains the library, of which nothing is installed: all reaches it, CANCEL, DELETE FILE and SORT too.
+#[test]
+fn linked_statically() {
+    for compiler in Compiler::all() {
+        for sources in [&["modules", "modules_sub"][..], &["delete_file"], &["sort"]] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut command = command(*compiler, Files::ImmuxStatic, sources, folder.path());
+            let ran = finish(command.env_remove("LD_LIBRARY_PATH"));
+            expect(sources[0], "out", compiler.name(), &ran.good());
+        }
+    }
 }
 
 /// Runs a program wherever it can run, and compares what it prints.

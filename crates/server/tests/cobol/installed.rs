@@ -2,6 +2,29 @@
 
 use super::support::{command, compilers, fails, good, prefix, prints};
 
+/// Makes an indexed file.
+const MAKER: &str = r#"
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID. MAKER.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT F ASSIGN TO "MADE" ORGANIZATION INDEXED
+               ACCESS DYNAMIC RECORD KEY K FILE STATUS S.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  F.
+       01  R.
+           05  K PIC X(4).
+       WORKING-STORAGE SECTION.
+       01  S PIC XX.
+       PROCEDURE DIVISION.
+           OPEN OUTPUT F.
+           DISPLAY S.
+           CLOSE F.
+           STOP RUN.
+"#;
+
 #[test]
 fn flags_and_pkg_config_name_the_prefix() {
     let prefix = prefix();
@@ -20,6 +43,35 @@ fn flags_and_pkg_config_name_the_prefix() {
             _ => format!("-fcallfh=immuxfh {linking}"),
         };
         assert_eq!(flags, expected, "{}", compiler.name);
+    }
+}
+
+/// `COB_PRE_LOAD` and the static library, as docs/COBOL.md says.
+#[test]
+fn modules_and_programs_that_contain_it_find_what_was_installed() {
+    let library = prefix().join("lib");
+    for compiler in compilers() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        std::fs::write(folder.join("MAKER.cob"), MAKER).unwrap();
+        let cobc = |arguments: &[&str]| {
+            let mut cobc = command(&compiler.cobc, folder);
+            if compiler.name == "gnucobol4" {
+                cobc.arg("-Wno-unsupported");
+            }
+            good(&cobc.args(["-fcallfh=immuxfh", "MAKER.cob"]).args(arguments).output().unwrap());
+        };
+        cobc(&["-m"]);
+        let mut cobcrun = command(compiler.cobc.with_file_name("cobcrun"), folder);
+        let cobcrun = cobcrun.arg("MAKER").env("COB_PRE_LOAD", "immuxfh");
+        let paths = format!("{}:.", library.display());
+        assert_eq!(good(&cobcrun.env("COB_LIBRARY_PATH", paths).output().unwrap()), "00\n", "{}", compiler.name);
+        assert!(prints(folder, &["file", "info", "MADE"]).starts_with("file          MADE, a file of ImmuxDB\n"));
+
+        std::fs::remove_file(folder.join("MADE")).unwrap();
+        cobc(&["-x", "-Q", library.join("libimmuxfh.a").to_str().unwrap()]);
+        assert_eq!(good(&command(folder.join("MAKER"), folder).output().unwrap()), "00\n", "{}", compiler.name);
+        assert!(prints(folder, &["file", "info", "MADE"]).starts_with("file          MADE, a file of ImmuxDB\n"));
     }
 }
 

@@ -22,6 +22,8 @@ pub enum Files {
     Immux,
     /// ImmuxDB as a plain handler: nothing can be interposed.
     ImmuxPlain,
+    /// ImmuxDB, contained in the program.
+    ImmuxStatic,
     /// libcob itself, with Berkeley DB.
     Berkeley,
 }
@@ -87,6 +89,16 @@ impl Compiler {
         }
     }
 
+    /// Its libcob, where that is not installed but in the source tree, which another user may not be able to read.
+    pub fn unpacked_libcob(self) -> Option<PathBuf> {
+        if self == Compiler::Three {
+            return None;
+        }
+        let libraries = library_folder().join("../../gnucobol4/root/usr/lib");
+        let machines = std::fs::read_dir(libraries).unwrap().map(|entry| entry.unwrap().path().join("libcob.so.5"));
+        machines.into_iter().find(|libcob| libcob.exists())
+    }
+
     /// Compiles a program as a module, `NAME.so` in `folder`. `linked`: it asks for our library by itself.
     pub fn compile_module(self, name: &str, linked: bool, folder: &Path) {
         let mut command = Command::new(self.cobc());
@@ -140,6 +152,9 @@ impl Compiler {
             }
             Files::ImmuxPlain => {
                 command.arg("-fcallfh=immuxfh").arg("-L").arg(library).arg("-limmuxfh");
+            }
+            Files::ImmuxStatic => {
+                command.args(["-fcallfh=immuxfh", "-Q"]).arg(library.join("libimmuxfh.a"));
             }
             Files::Berkeley => {}
         }
