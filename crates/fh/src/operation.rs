@@ -19,8 +19,10 @@ const FILE_OPERATION: u8 = 0xfa;
 pub enum Operation {
     /// OPEN.
     Open(OpenMode),
-    /// CLOSE. Of its variants only WITH LOCK means something here, and it is told by the options.
+    /// CLOSE. Of its variants only WITH LOCK means something here: code 81, or code 80 and an option.
     Close,
+    /// CLOSE WITH LOCK, by its code.
+    CloseWithLock,
     /// READ by key.
     ReadKey,
     /// READ NEXT or PREVIOUS.
@@ -47,7 +49,8 @@ impl Operation {
             0x01 => Operation::Open(OpenMode::Output),
             0x02 => Operation::Open(OpenMode::InputOutput),
             0x03 => Operation::Open(OpenMode::Extend),
-            0x80..=0x85 => Operation::Close,
+            0x81 => Operation::CloseWithLock,
+            0x80 | 0x82..=0x85 => Operation::Close,
             0xe8 => Operation::Start(Relation::Equal),
             0xea => Operation::Start(Relation::Greater),
             0xeb => Operation::Start(Relation::NotLess),
@@ -73,7 +76,7 @@ impl Operation {
             Operation::Open(OpenMode::Output) => "OPEN-OUTPUT",
             Operation::Open(OpenMode::InputOutput) => "OPEN-I-O",
             Operation::Open(OpenMode::Extend) => "OPEN-EXTEND",
-            Operation::Close => "CLOSE",
+            Operation::Close | Operation::CloseWithLock => "CLOSE",
             Operation::ReadKey => "READ",
             Operation::ReadNext(Direction::Next) => "READ-NEXT",
             Operation::ReadNext(Direction::Previous) => "READ-PREVIOUS",

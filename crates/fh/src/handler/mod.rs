@@ -21,6 +21,9 @@ use table::{OpenFile, Standing, TABLE};
 
 pub use open::path;
 
+/// The option of CLOSE that is WITH LOCK.
+const WITH_LOCK: u32 = 1;
+
 /// What GnuCOBOL calls for each statement on a file: reads what to do from the code and the FCD, does it, and leaves the
 /// status in the FCD. Files that are not indexed are handed to libcob's own handler.
 ///
@@ -69,7 +72,7 @@ unsafe fn handle(code: [u8; 2], fcd: Fcd) {
     fcd.set_status(status);
     if status.is_success() {
         libcob().after_success();
-        if operation == Some(Operation::Close) {
+        if matches!(operation, Some(Operation::Close | Operation::CloseWithLock)) {
             // SAFETY: the FCD is libcob's.
             statement::inside_libcob(|| unsafe { libcob().after_close(fcd) });
         }
@@ -105,16 +108,16 @@ unsafe fn perform(operation: Option<Operation>, code: [u8; 2], fcd: Fcd) -> Resu
     match operation {
         // SAFETY: promised by the caller.
         Operation::Open(mode) => unsafe { open::open(mode, fcd) },
-        Operation::Close => close(fcd),
+        Operation::Close => close(fcd, fcd.options() & 0xf == WITH_LOCK),
+        Operation::CloseWithLock => close(fcd, true),
         // SAFETY: promised by the caller.
         _ => unsafe { on_open_file(operation, fcd) },
     }
 }
 
 /// CLOSE.
-fn close(fcd: Fcd) -> Result<Status, Failure> {
-    const WITH_LOCK: u32 = 1;
-    let open = TABLE.lock().close(fcd, fcd.options() & 0xf == WITH_LOCK);
+fn close(fcd: Fcd, with_lock: bool) -> Result<Status, Failure> {
+    let open = TABLE.lock().close(fcd, with_lock);
     let Some(open) = open else { return Err(Status::NotOpen.into()) };
     fcd.set_open_mode(CLOSED);
     open.connector.close()
@@ -165,7 +168,7 @@ unsafe fn on_open_file(operation: Operation, fcd: Fcd) -> Result<Status, Failure
             open.connector.rewrite(&area[..len])
         }
         Operation::Delete => open.connector.delete(area),
-        Operation::Open(_) | Operation::Close => unreachable!("these need no open file"),
+        Operation::Open(_) | Operation::Close | Operation::CloseWithLock => unreachable!("these need no open file"),
     }
 }
 

@@ -1,5 +1,7 @@
 //! OPEN.
 
+use std::sync::OnceLock;
+
 use immuxdb_isam::{Failure, Layout, OpenMode, OpenRequest, RunUnit, Settings, Sharing, Status};
 
 use super::table::{MAX_OPEN, OpenFile, Standing, TABLE};
@@ -7,7 +9,8 @@ use super::{assigned_name, finish, name_of, statement};
 use crate::fcd::{CLOSED, Fcd, MAX_RECORD, keys, open_mode_number};
 use crate::libcob::{Family, libcob};
 use crate::message;
-use crate::name;
+use crate::name::configuration::Configuration;
+use crate::name::{self, Variables};
 use crate::trace::trace;
 
 /// Opens the file that the FCD names.
@@ -44,7 +47,7 @@ pub unsafe fn open(mode: OpenMode, fcd: Fcd) -> Result<Status, Failure> {
         ));
     }
     let layout = layout.map_err(|text| Failure::new(Status::AttributesClash, format!("{}: {text}", path.display())))?;
-    let settings = Settings::from_environment()?;
+    let settings = settings()?;
     finish::prepare();
     let request = OpenRequest {
         path: &path,
@@ -111,10 +114,23 @@ pub unsafe fn name_to_open<'a>(fcd: Fcd) -> &'a [u8] {
 
 /// The path that a name in ASSIGN leads to in this process.
 pub fn path(assigned: &[u8]) -> std::path::PathBuf {
-    static FILE_PATH: std::sync::OnceLock<Option<Vec<u8>>> = std::sync::OnceLock::new();
     let family = libcob().family.unwrap_or(Family::Three);
-    let file_path = FILE_PATH.get_or_init(|| name::configuration::file_path(&name::Environment));
-    name::path(assigned, family, &name::Environment, file_path.as_deref())
+    name::path(assigned, family, &name::Environment, configuration().get("COB_FILE_PATH"))
+}
+
+/// libcob's configuration; read at the first call, as libcob reads it once.
+fn configuration() -> &'static Configuration {
+    static CONFIGURATION: OnceLock<Configuration> = OnceLock::new();
+    CONFIGURATION.get_or_init(|| Configuration::read(&name::Environment))
+}
+
+/// The settings: the environment's, then those of libcob's configuration.
+fn settings() -> Result<Settings, Failure> {
+    Settings::from_variables(|variable| {
+        let set = name::Environment.get(variable.as_bytes()).filter(|value| !value.is_empty());
+        let value = set.or_else(|| configuration().get(variable).map(<[u8]>::to_vec))?;
+        Some(String::from_utf8_lossy(&value).into_owned())
+    })
 }
 
 /// The layout that SELECT and FD declare.

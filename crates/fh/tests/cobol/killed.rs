@@ -54,6 +54,28 @@ fn in_the_middle_of_ten_thousand_writes_lose_nothing() {
     }
 }
 
+/// `cp` of a file that a program is writing to: all that was acknowledged before, by every key.
+#[test]
+fn or_that_are_copied_meanwhile_give_a_valid_backup() {
+    for compiler in Compiler::all() {
+        let (folder, backup) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let mut writer = command(*compiler, Files::Immux, &["writer"], folder.path());
+        let mut child = writer.args([RECORDS.to_string(), "1".to_owned()]).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        for after in [1, 500, 3_000] {
+            let acknowledged = lines.find_map(|line| line.unwrap().parse().ok().filter(|number| *number >= after));
+            let file = backup.path().join("writtenfile");
+            std::fs::copy(folder.path().join("writtenfile"), &file).unwrap();
+            let found = numbers_in_file(*compiler, backup.path());
+            let first = acknowledged.unwrap();
+            let count = u32::try_from(found.len()).unwrap();
+            assert!(count >= first && found.into_iter().eq(1..=count), "{}: {count} of {first}", compiler.name());
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
 /// STOP RUN without CLOSE, and a program that dies of libcob's own error.
 #[test]
 fn or_that_close_nothing_lose_nothing() {

@@ -61,14 +61,48 @@ fn that_each_write_survives_power_loss() {
     }
 }
 
-/// `COB_KEYCHECK=on`: a program must declare all keys of the file.
+/// `COB_KEYCHECK=on`, or `keycheck on` in libcob's configuration file: a program must declare all keys of the file.
 #[test]
 fn that_a_program_declares_all_keys() {
     for compiler in Compiler::all() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut run = command(*compiler, Files::Immux, &["status"], folder.path());
-        let ran = finish(run.env("COB_KEYCHECK", "on"));
-        let line = ran.out.lines().find(|line| line.starts_with("fewer alternate keys")).unwrap().to_owned();
-        assert!(line.ends_with("39"), "{line}");
+        let configuration = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&configuration, "keycheck on\n").unwrap();
+        for (variable, value) in
+            [("COB_KEYCHECK", std::ffi::OsStr::new("on")), ("COB_RUNTIME_CONFIG", configuration.path().as_os_str())]
+        {
+            // 3.1.2 takes the parameter for a mistake.
+            if variable == "COB_RUNTIME_CONFIG" && *compiler == Compiler::Three {
+                continue;
+            }
+            let folder = tempfile::tempdir().unwrap();
+            let mut run = command(*compiler, Files::Immux, &["status"], folder.path());
+            let ran = finish(run.env(variable, value));
+            let line = ran.out.lines().find(|line| line.starts_with("fewer alternate keys")).unwrap().to_owned();
+            assert!(line.ends_with("39"), "{variable}: {line}");
+        }
+    }
+}
+
+/// `IMMUX_HISTORY=keep`: OPEN OUTPUT removes the records, and keeps what they were.
+#[test]
+fn whether_a_file_started_anew_keeps_its_history() {
+    for compiler in Compiler::all() {
+        for (value, versions) in [("keep", 3), ("drop", 1)] {
+            let folder = tempfile::tempdir().unwrap();
+            for town in ["Bern", "Chur"] {
+                let mut session = session(*compiler, folder.path(), "IMMUX_HISTORY", value);
+                session.expect("open output", "00");
+                session.expect(&format!("write 10 {town}"), "00");
+                session.end();
+            }
+            let mut session = Session::start(*compiler, folder.path(), "datafile");
+            session.expect("open input", "00");
+            session.expect("next", "00 10     Chur   Chur");
+            session.expect("next", "10");
+            let file = immuxdb_isam::IndexedFile::open(&folder.path().join("datafile")).unwrap();
+            let kept = file.history(b"10    ").unwrap();
+            assert_eq!(kept.count(), versions, "{value}: written, removed, written");
+            session.end();
+        }
     }
 }
