@@ -1,6 +1,7 @@
 //! What an operator can set.
 
 use std::path::Path;
+use std::process::Command;
 
 use super::support::compiler::{Compiler, Files};
 use super::support::program::{command, finish};
@@ -43,19 +44,38 @@ fn a_value_that_cannot_be_is_named() {
     }
 }
 
-/// `IMMUX_SYNC`, and libcob's own `COB_SYNC`.
+/// `IMMUX_SYNC`, libcob's own `COB_SYNC`, and `sync` in its configuration file: each write is synced before it returns. A
+/// library that is loaded first tells of each sync.
 #[test]
 fn that_each_write_survives_power_loss() {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, library) = (folder.path().join("syncs.c"), folder.path().join("syncs.so"));
+    let function = |name: &str| format!("int {name}(int fd) {{ (void)fd; return write(2, \"synced\\n\", 7) - 7; }}\n");
+    std::fs::write(&source, format!("#include <unistd.h>\n{}{}", function("fdatasync"), function("fsync"))).unwrap();
+    let made = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status().unwrap();
+    assert!(made.success());
+    let configuration = folder.path().join("sync.cfg");
+    std::fs::write(&configuration, "sync true\n").unwrap();
+    let configuration = configuration.to_str().unwrap();
     for compiler in Compiler::all() {
-        for variable in ["IMMUX_SYNC", "COB_SYNC"] {
+        for (variable, value, syncs) in [
+            ("IMMUX_SYNC", "1", true),
+            ("COB_SYNC", "true", true),
+            ("COB_RUNTIME_CONFIG", configuration, true),
+            ("IMMUX_SYNC", "0", false),
+        ] {
             let folder = tempfile::tempdir().unwrap();
-            let mut session = session(*compiler, folder.path(), variable, "1");
-            session.expect("open output", "00");
-            session.expect("write 10 Bern", "00");
-            session.kill();
-            let mut session = Session::start(*compiler, folder.path(), "datafile");
-            session.expect("open input", "00");
-            session.expect("read 10", "00 10     Bern   Bern");
+            let mut command = command(*compiler, Files::Immux, &["driver"], folder.path());
+            let command = command.arg("datafile").env(variable, value).env("LD_PRELOAD", &library);
+            let mut session = Session::of(command);
+            for line in ["open output", "close", "open i-o"] {
+                session.ask(line);
+            }
+            for line in ["write 10 Bern", "rewrite 10 Chur", "delete 10"] {
+                let answer = session.ask(line);
+                assert_eq!(answer.starts_with("synced\n"), syncs, "{variable}={value}, {line}: {answer}");
+                assert!(answer.ends_with("00"), "{answer}");
+            }
             session.end();
         }
     }
