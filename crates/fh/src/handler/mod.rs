@@ -1,12 +1,12 @@
 //! The handler: from a call of libcob to an operation on a file.
 
 mod finish;
+mod guard;
 mod open;
 pub mod statement;
 pub mod table;
 
 use std::ffi::c_int;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use immuxdb_isam::{Failure, Maker, Read, Status};
@@ -19,6 +19,7 @@ use crate::operation::Operation;
 use crate::trace::trace;
 use table::{OpenFile, Standing, TABLE};
 
+pub use guard::guarded;
 pub use open::path;
 
 /// The option of CLOSE that is WITH LOCK.
@@ -56,19 +57,7 @@ unsafe fn handle(code: [u8; 2], fcd: Fcd) {
     let trace = trace().map(|trace| (trace, Instant::now()));
     let operation = Operation::decode(code);
     // SAFETY: promised by the caller.
-    let outcome = catch_unwind(AssertUnwindSafe(|| unsafe { perform(operation, code, fcd) }));
-    let outcome = outcome.unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-        let text = text.unwrap_or("no reason given");
-        Err(Failure::new(Status::IoError, format!("an error in ImmuxDB itself, please report it: {text}")))
-    });
-    let status = match outcome {
-        Ok(status) => status,
-        Err(failure) => {
-            message::tell_failure(&failure);
-            failure.status
-        }
-    };
+    let status = told(guarded(|| unsafe { perform(operation, code, fcd) }));
     fcd.set_status(status);
     if status.is_success() {
         libcob().after_success();
@@ -89,6 +78,14 @@ unsafe fn handle(code: [u8; 2], fcd: Fcd) {
         let name = name.unwrap_or_else(|| name_of(unsafe { open::name_to_open(fcd) }));
         trace.operation(&name, operation.map_or("UNKNOWN", Operation::name), key, status.code(), start);
     }
+}
+
+/// The status of an outcome; tells of a failure what there is to tell.
+pub fn told(outcome: Result<Status, Failure>) -> Status {
+    outcome.unwrap_or_else(|failure| {
+        message::tell_failure(&failure);
+        failure.status
+    })
 }
 
 /// # Safety

@@ -6,8 +6,8 @@ use immuxdb_isam::Status;
 
 use super::{indexed, next};
 use crate::handler::table::{Standing, TABLE};
+use crate::handler::{guarded, told};
 use crate::libcob::file::{CobFile, Field};
-use crate::message;
 
 /// What a cancelled module calls for each of its files, and libcob at its own end for those that it takes as open. For
 /// files of ours there is nothing that libcob could close.
@@ -39,10 +39,7 @@ pub unsafe extern "C" fn cob_close(file: *mut c_void, status: *mut c_void, optio
 fn close(file: CobFile) -> Status {
     let open = TABLE.lock().close_file(file);
     let Some(open) = open else { return Status::Ok };
-    open.connector.close().unwrap_or_else(|failure| {
-        message::tell_failure(&failure);
-        failure.status
-    })
+    told(guarded(|| open.connector.close()))
 }
 
 /// Leaves a status where the program looks for it.

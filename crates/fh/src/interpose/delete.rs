@@ -7,9 +7,8 @@ use immuxdb_isam::{Failure, RunUnit, Status};
 use super::close::save_status;
 use super::{indexed, next};
 use crate::handler::table::{Standing, TABLE};
-use crate::handler::{assigned_name, is_ours, path};
+use crate::handler::{assigned_name, guarded, is_ours, path, told};
 use crate::libcob::file::CobFile;
-use crate::message;
 
 /// DELETE FILE. The third argument is there in some versions only.
 ///
@@ -21,14 +20,10 @@ pub unsafe extern "C" fn cob_delete_file(file: *mut c_void, status: *mut c_void,
     type Next = unsafe extern "C" fn(*mut c_void, *mut c_void, usize);
     // SAFETY: the file is the program's.
     if let Some(ours) = unsafe { indexed(file) }
-        && let Some(outcome) = delete(ours)
+        && let Some(outcome) = guarded(|| delete(ours)).transpose()
     {
-        let outcome = outcome.unwrap_or_else(|failure| {
-            message::tell_failure(&failure);
-            failure.status
-        });
         // SAFETY: the status field is null or the program's.
-        unsafe { save_status(ours, status, outcome) };
+        unsafe { save_status(ours, status, told(outcome)) };
         return;
     }
     if let Some(next) = next!(c"cob_delete_file" as Next) {
@@ -38,16 +33,17 @@ pub unsafe extern "C" fn cob_delete_file(file: *mut c_void, status: *mut c_void,
 }
 
 /// Removes the file; `None` if it is not one of ours but one that libcob itself can remove.
-fn delete(file: CobFile) -> Option<Result<Status, Failure>> {
+fn delete(file: CobFile) -> Result<Option<Status>, Failure> {
     if TABLE.lock().standing_of(file) == Standing::Open {
-        return Some(Err(Status::AlreadyOpen.into()));
+        return Err(Status::AlreadyOpen.into());
     }
     if !is_ours(file) {
-        return None;
+        return Ok(None);
     }
-    let path = path(assigned_name(file)?);
+    let Some(name) = assigned_name(file) else { return Ok(None) };
+    let path = path(name);
     if path.as_os_str().is_empty() {
-        return Some(Err(Status::BadName.into()));
+        return Err(Status::BadName.into());
     }
-    Some(RunUnit::global().remove(&path))
+    RunUnit::global().remove(&path).map(Some)
 }

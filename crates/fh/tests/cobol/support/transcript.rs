@@ -1,7 +1,8 @@
 //! What a program printed, compared with what stands beside it.
 //!
-//! `NAME.out` is what both compilers' programs print on ImmuxDB, `NAME.err` what comes on standard error, if anything does. `NAME.berkeley` says in which lines Berkeley DB prints
-//! something else, and, in lines that begin with `#`, why ours is right:
+//! `NAME.out` is what both compilers' programs print on ImmuxDB, `NAME.err` what comes on standard error, if anything does.
+//! `NAME.berkeley` says in which lines Berkeley DB prints something else, and, in lines that begin with `#`, why ours is
+//! right:
 //!
 //! ```text
 //!   # The standard asks for 21.
