@@ -195,9 +195,9 @@ pub struct IndexItem {
 pub struct IndexProgress {
     /// Units that have been read.
     pub units: u64,
-    /// Units there are, where that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub of: Option<u64>,
+    /// Entries that these units gave.
+    #[serde(default)]
+    pub entries: u64,
 }
 
 /// A list of indexes.

@@ -3,15 +3,14 @@
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
+use immuxdb_client::wire;
 use libimmuxdb::Height;
 use serde::Serialize;
 
 /// On each answer: the version of this protocol.
-pub(crate) const WIRE: HeaderName = HeaderName::from_static("immux-wire");
+pub(crate) const WIRE: HeaderName = HeaderName::from_static(wire::VERSION_HEADER);
 /// On reads and writes: the height that was read at, or written.
-pub(crate) const HEIGHT: HeaderName = HeaderName::from_static("immux-height");
-/// The version of the protocol.
-pub(crate) const WIRE_VERSION: u32 = 1;
+const HEIGHT: HeaderName = HeaderName::from_static(wire::HEIGHT_HEADER);
 
 /// JSON that is text already.
 pub(crate) fn json(status: StatusCode, text: impl Into<Body>) -> Response {
@@ -39,7 +38,7 @@ pub(crate) fn text(object: &impl Serialize) -> String {
     }
 }
 
-/// An unit's version as an entity tag.
+/// A unit's version as an entity tag.
 pub(crate) fn tag(headers: &mut HeaderMap, version: Height) {
     if let Ok(value) = HeaderValue::try_from(format!("\"{version}\"")) {
         headers.insert(header::ETAG, value);

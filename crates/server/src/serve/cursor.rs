@@ -18,15 +18,15 @@ use super::problem::{Code, Problem};
 const VERSION: u8 = 1;
 
 /// What a cursor belongs to.
-pub(crate) struct Ordering<'a> {
-    pub(crate) chain: &'a str,
-    pub(crate) grouping: &'a str,
+pub(crate) struct Ordering {
+    pub(crate) chain: String,
+    pub(crate) grouping: String,
     /// The index's number, which is never given to another one; 0 for the order of unit keys.
     pub(crate) index: u32,
     pub(crate) backward: bool,
 }
 
-impl Ordering<'_> {
+impl Ordering {
     fn hash(&self) -> u64 {
         // Names have no control characters.
         let text = format!("{}\0{}\0{}\0{}", self.chain, self.grouping, self.index, self.backward);
@@ -35,7 +35,7 @@ impl Ordering<'_> {
 }
 
 /// The text of a cursor.
-pub(crate) fn encode(ordering: &Ordering<'_>, height: Height, cursor: &Cursor) -> String {
+pub(crate) fn encode(ordering: &Ordering, height: Height, cursor: &Cursor) -> String {
     let mut bytes = vec![VERSION];
     bytes.extend_from_slice(&height.0.to_le_bytes());
     bytes.extend_from_slice(&ordering.hash().to_le_bytes());
@@ -44,7 +44,7 @@ pub(crate) fn encode(ordering: &Ordering<'_>, height: Height, cursor: &Cursor) -
 }
 
 /// The height and the place that a text stands for.
-pub(crate) fn decode(ordering: &Ordering<'_>, text: &str) -> Result<(Height, Cursor), Problem> {
+pub(crate) fn decode(ordering: &Ordering, text: &str) -> Result<(Height, Cursor), Problem> {
     let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok();
     let parts = bytes.as_deref().and_then(|bytes| {
         let rest = bytes.strip_prefix(&[VERSION])?;

@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, Version, header};
 use axum::response::Response;
+use immuxdb_client::wire;
 use libimmuxdb::Durability;
 use subtle::ConstantTimeEq as _;
 use tokio::sync::Semaphore;
@@ -102,7 +103,7 @@ impl Door {
         };
         let mut response = result.unwrap_or_else(|problem| problem.response());
         let headers = response.headers_mut();
-        headers.insert(answer::WIRE, HeaderValue::from(answer::WIRE_VERSION));
+        headers.insert(answer::WIRE, HeaderValue::from(wire::VERSION));
         if closes && version < Version::HTTP_2 {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }

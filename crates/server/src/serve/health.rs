@@ -11,6 +11,7 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
+use immuxdb_client::wire::VERSION;
 use libimmuxdb::{Chain, Error};
 use serde::Serialize;
 
@@ -78,11 +79,7 @@ pub(crate) fn get(call: &Call) -> Result<Response, Problem> {
         Status::Poisoned | Status::Stopping => StatusCode::SERVICE_UNAVAILABLE,
     };
     let is_trusted = door.check_token(&call.headers).is_ok();
-    let health = Health {
-        status,
-        wire: answer::WIRE_VERSION,
-        version: env!("CARGO_PKG_VERSION"),
-        chains: is_trusted.then_some(chains),
-    };
+    let health =
+        Health { status, wire: VERSION, version: env!("CARGO_PKG_VERSION"), chains: is_trusted.then_some(chains) };
     Ok(answer::object(code, &health))
 }

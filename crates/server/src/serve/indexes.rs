@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
+use immuxdb_client::wire::{IndexItem, IndexList, IndexProgress, Written};
 use libimmuxdb::index::IndexDefinition;
 use libimmuxdb::{Chain, Error, Grouping, Height, IndexInfo};
 use parking_lot::Mutex;
+use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
 
 use super::door::{Call, Door};
 use super::problem::{Code, Problem};
@@ -45,40 +46,20 @@ struct Making {
     entries: AtomicU64,
 }
 
-/// An index, as the command line lists it.
-#[derive(Serialize)]
-struct Item<'a> {
-    grouping: &'a str,
-    index: &'a str,
-    definition: String,
-    since: u64,
-    ready: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    progress: Option<Progress>,
-}
-
-/// How far an index is that is being made.
-#[derive(Serialize)]
-struct Progress {
-    units: u64,
-    entries: u64,
-}
-
-impl<'a> Item<'a> {
-    fn new(door: &Door, grouping: &'a Grouping, info: &'a IndexInfo) -> Item<'a> {
-        let name = name_of(grouping, &info.name);
-        let making = door.makings.makings.lock().get(&name).filter(|_| !info.ready).cloned();
-        Item {
-            grouping: grouping.name(),
-            index: &info.name,
-            definition: info.definition.to_string(),
-            since: info.since.0,
-            ready: info.ready,
-            progress: making.map(|making| Progress {
-                units: making.units.load(Ordering::Relaxed),
-                entries: making.entries.load(Ordering::Relaxed),
-            }),
-        }
+/// An index, and how far it is while it is being made.
+fn item(door: &Door, grouping: &Grouping, info: &IndexInfo) -> IndexItem {
+    let name = name_of(grouping, &info.name);
+    let making = door.makings.makings.lock().get(&name).filter(|_| !info.ready).cloned();
+    IndexItem {
+        grouping: grouping.name().to_owned(),
+        index: info.name.clone(),
+        definition: info.definition.to_string(),
+        since: info.since.0,
+        ready: info.ready,
+        progress: making.map(|making| IndexProgress {
+            units: making.units.load(Ordering::Relaxed),
+            entries: making.entries.load(Ordering::Relaxed),
+        }),
     }
 }
 
@@ -88,16 +69,12 @@ fn name_of(grouping: &Grouping, index: &str) -> Name {
 
 /// Lists them.
 pub(crate) async fn list(call: Call) -> Result<Response, Problem> {
-    #[derive(Serialize)]
-    struct Indexes<'a> {
-        indexes: Vec<Item<'a>>,
-    }
     call.check_parameters(&[])?;
     let chain = call.door.chains.to_read(&call.chain).await?;
     let grouping = grouping(&chain, &call.resource.grouping)?;
     let infos = grouping.indexes();
-    let indexes = infos.iter().map(|info| Item::new(&call.door, &grouping, info)).collect();
-    Ok(answer::object(StatusCode::OK, &Indexes { indexes }))
+    let indexes = infos.iter().map(|info| item(&call.door, &grouping, info)).collect();
+    Ok(answer::object(StatusCode::OK, &IndexList { indexes }))
 }
 
 /// Shows one.
@@ -107,7 +84,7 @@ pub(crate) async fn get(call: Call) -> Result<Response, Problem> {
     let grouping = grouping(&chain, &call.resource.grouping)?;
     let name = &call.resource.index;
     match grouping.index(name) {
-        Ok(info) => Ok(answer::object(StatusCode::OK, &Item::new(&call.door, &grouping, &info))),
+        Ok(info) => Ok(answer::object(StatusCode::OK, &item(&call.door, &grouping, &info))),
         Err(error) => {
             let failure = call.door.makings.failures.lock().get(&name_of(&grouping, name)).cloned();
             Err(match failure {
@@ -125,16 +102,12 @@ pub(crate) async fn get(call: Call) -> Result<Response, Problem> {
 
 /// Drops one.
 pub(crate) async fn delete(call: Call) -> Result<Response, Problem> {
-    #[derive(Serialize)]
-    struct Dropped {
-        height: u64,
-    }
     call.check_parameters(&[])?;
     let chain = call.door.chains.to_read(&call.chain).await?;
     let grouping = grouping(&chain, &call.resource.grouping)?;
     let name = call.resource.index;
     let height = lane::long(move || Ok(grouping.drop_index(&name)?)).await?;
-    let mut response = answer::object(StatusCode::OK, &Dropped { height: height.0 });
+    let mut response = answer::object(StatusCode::OK, &Written { height: height.0, created: None });
     answer::height(response.headers_mut(), height);
     Ok(response)
 }
@@ -276,7 +249,7 @@ fn prefers_async(headers: &HeaderMap) -> bool {
 }
 
 fn made(status: StatusCode, door: &Door, grouping: &Grouping, info: &IndexInfo) -> Response {
-    let mut response = answer::object(status, &Item::new(door, grouping, info));
+    let mut response = answer::object(status, &item(door, grouping, info));
     answer::height(response.headers_mut(), info.since);
     response
 }

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use axum::http::HeaderMap;
 use axum::response::Response;
+use immuxdb_client::wire::End;
 use libimmuxdb::{Height, Version, Versions};
 
 use super::door::Call;
@@ -75,6 +76,7 @@ impl Lines for VersionLines {
     }
 
     fn end(&self, chunk: &mut Vec<u8>) {
-        stream::end_line(chunk, self.count, self.height.0, None, true);
+        let end = End { count: self.count, height: self.height.0, cursor: None, used_index: true };
+        stream::end_line(chunk, &end);
     }
 }

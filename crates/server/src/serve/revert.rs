@@ -2,21 +2,13 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
+use immuxdb_client::wire::Reverted;
 use libimmuxdb::{Content, Error, VersionKind};
-use serde::Serialize;
 
 use super::door::Call;
 use super::lane::Length;
 use super::problem::{Code, Problem};
 use super::{answer, conditions, unit};
-
-/// A unit is again as it was.
-#[derive(Serialize)]
-struct Reverted {
-    height: u64,
-    /// The height whose content it has.
-    to: u64,
-}
 
 /// Reverts the unit.
 pub(crate) async fn post(mut call: Call) -> Result<Response, Problem> {

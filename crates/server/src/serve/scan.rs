@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use immuxdb_client::wire::{Counted, End};
 use libimmuxdb::index::{IndexDefinition, decode_key};
 use libimmuxdb::{Chain, Scan, Snapshot, Unit, Units};
 use serde_json::Value;
@@ -41,8 +42,8 @@ pub(crate) async fn get(mut call: Call) -> Result<Response, Problem> {
     let mut headers = HeaderMap::new();
     answer::height(&mut headers, opened.snapshot.height());
     if let Some(count) = count {
-        let object = serde_json::json!({ "count": count, "height": opened.snapshot.height().0 });
-        let mut response = answer::object(StatusCode::OK, &object);
+        let counted = Counted { count, height: opened.snapshot.height().0 };
+        let mut response = answer::object(StatusCode::OK, &counted);
         response.headers_mut().extend(headers);
         return Ok(response);
     }
@@ -109,8 +110,8 @@ impl Request {
         let definition = index.as_ref().map(|index| index.definition.clone());
         let mut scan = self.bounds(definition.as_ref())?;
         let ordering = Ordering {
-            chain: chain.name(),
-            grouping,
+            chain: chain.name().to_owned(),
+            grouping: grouping.to_owned(),
             index: index.map_or(0, |index| index.id.0),
             backward: self.backward,
         };
@@ -129,13 +130,11 @@ impl Request {
             (None, None) => chain.snapshot()?,
         };
         let limit = self.limit;
-        let ordering = Place { grouping: grouping.to_owned(), index: ordering.index, backward: ordering.backward };
         if self.count {
             // A count has no end at which it could go on.
             scan = limit.map_or(scan.clone(), |limit| scan.limit(limit));
         }
-        let chain = Arc::clone(chain);
-        Ok(Opened { chain, snapshot, scan, definition, place: ordering, limit, keys_only: self.keys_only })
+        Ok(Opened { snapshot, scan, definition, ordering, limit, keys_only: self.keys_only })
     }
 
     fn bounds(&self, definition: Option<&IndexDefinition>) -> Result<Scan, Problem> {
@@ -185,38 +184,29 @@ impl Request {
     }
 }
 
-/// What a cursor of this scan belongs to.
-struct Place {
-    grouping: String,
-    index: u32,
-    backward: bool,
-}
-
 /// A scan that can begin.
 struct Opened {
-    chain: Arc<Chain>,
     snapshot: Snapshot,
     scan: Scan,
     definition: Option<IndexDefinition>,
-    place: Place,
+    ordering: Ordering,
     limit: Option<u64>,
     keys_only: bool,
 }
 
 impl Opened {
     fn lines(self) -> Result<UnitLines, Problem> {
-        let units = self.snapshot.scan(&self.place.grouping, self.scan)?;
-        let Opened { chain, definition, place, limit, keys_only, .. } = self;
-        Ok(UnitLines { chain, units, definition, place, limit, keys_only, count: 0, cursor: None })
+        let units = self.snapshot.scan(&self.ordering.grouping, self.scan)?;
+        let Opened { definition, ordering, limit, keys_only, .. } = self;
+        Ok(UnitLines { units, definition, ordering, limit, keys_only, count: 0, cursor: None })
     }
 }
 
 /// Units as lines.
 struct UnitLines {
-    chain: Arc<Chain>,
     units: Units,
     definition: Option<IndexDefinition>,
-    place: Place,
+    ordering: Ordering,
     limit: Option<u64>,
     keys_only: bool,
     count: u64,
@@ -250,10 +240,7 @@ impl Lines for UnitLines {
                 let cursor = self.units.cursor().cloned();
                 if let (Some(cursor), Some(next)) = (cursor, self.units.next()) {
                     next?;
-                    let Place { grouping, index, backward } = &self.place;
-                    let chain = self.chain.name();
-                    let ordering = Ordering { chain, grouping, index: *index, backward: *backward };
-                    self.cursor = Some(cursor::encode(&ordering, self.units.height(), &cursor));
+                    self.cursor = Some(cursor::encode(&self.ordering, self.units.height(), &cursor));
                 }
                 return Ok(false);
             }
@@ -267,7 +254,12 @@ impl Lines for UnitLines {
     }
 
     fn end(&self, chunk: &mut Vec<u8>) {
-        let (height, used_index) = (self.units.height().0, self.units.used_index());
-        stream::end_line(chunk, self.count, height, self.cursor.as_deref(), used_index);
+        let end = End {
+            count: self.count,
+            height: self.units.height().0,
+            cursor: self.cursor.clone(),
+            used_index: self.units.used_index(),
+        };
+        stream::end_line(chunk, &end);
     }
 }

@@ -19,6 +19,7 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use http_body::Frame;
+use immuxdb_client::wire::{End, NDJSON};
 use serde::Serialize;
 use tokio::sync::mpsc;
 
@@ -30,8 +31,6 @@ use super::problem::Problem;
 
 /// Bytes after which a chunk is handed over.
 pub(crate) const CHUNK: usize = 64 << 10;
-/// The type of the answers.
-pub(crate) const NDJSON: &str = "application/x-ndjson";
 
 /// What makes lines.
 pub(crate) trait Lines: Send + 'static {
@@ -130,19 +129,11 @@ impl http_body::Body for Chunks {
 }
 
 /// The line that ends a stream.
-pub(crate) fn end_line(chunk: &mut Vec<u8>, count: u64, height: u64, cursor: Option<&str>, used_index: bool) {
+pub(crate) fn end_line(chunk: &mut Vec<u8>, end: &End) {
     #[derive(Serialize)]
     struct Line<'a> {
-        end: End<'a>,
+        end: &'a End,
     }
-    #[derive(Serialize)]
-    struct End<'a> {
-        count: u64,
-        height: u64,
-        cursor: Option<&'a str>,
-        used_index: bool,
-    }
-    let end = End { count, height, cursor, used_index };
     chunk.extend_from_slice(answer::text(&Line { end }).as_bytes());
     chunk.push(b'\n');
 }

@@ -3,8 +3,8 @@
 use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use immuxdb_client::wire::Written;
 use libimmuxdb::{Committed, Content, Durability, Height, Unit, VersionKind, WriteOptions};
-use serde::Serialize;
 
 use super::answer;
 use super::budget::SMALL;
@@ -138,12 +138,6 @@ pub(crate) fn length_of_write(door: &super::door::Door, options: WriteOptions, b
 
 /// A commit happened.
 pub(crate) fn written(status: StatusCode, committed: &Committed, created: Option<bool>) -> Response {
-    #[derive(Serialize)]
-    struct Written {
-        height: u64,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        created: Option<bool>,
-    }
     let mut response = answer::object(status, &Written { height: committed.height.0, created });
     answer::height(response.headers_mut(), committed.height);
     response
