@@ -343,7 +343,7 @@ impl Client {
     /// Makes an index, such as `json:date,-amount unique`, and waits until it is filled. Gives `false` where this very index was there.
     ///
     /// # Errors
-    /// [`Error::Server`] with the codes `index_exists` (with another definition), `invalid_definition`, `duplicate_key`.
+    /// [`Error::Server`] with the codes `index_exists` (with another definition), `bad_definition`, `duplicate_key`.
     pub async fn create_index(&self, grouping: &str, index: &str, definition: &str) -> Result<(IndexItem, bool)> {
         let mut call = Call::write(Method::PUT, Target::of_index(grouping, index)?).patient();
         call.body =

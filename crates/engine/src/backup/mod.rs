@@ -35,7 +35,6 @@
 mod record;
 mod restore;
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -131,10 +130,7 @@ struct Run {
 impl Run {
     fn begin(storage: &dyn Storage, log: &LocalLog, copy: &Path) -> Result<Run> {
         let path = with_ending(copy, ".copying");
-        match storage.remove(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::io(path, error)),
-            _ => {}
-        }
+        LogCopy::discard(storage, &path)?;
         let target = LogCopy::create(storage, &path, *log.header())?;
         Ok(Run { record: Record::new(log.header()), from: log.header().base(), target, provisional: Some(path) })
     }

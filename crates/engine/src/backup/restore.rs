@@ -1,17 +1,15 @@
 //! Restoring: a copy of a log becomes a log again, as far as is wanted.
 
-use std::io;
 use std::path::Path;
 
 use xxhash_rust::xxh3::Xxh3;
 
 use super::record::{Record, path_of, with_ending};
 use super::{BackupOptions, REPORT_EVERY};
-use crate::chain::{index_directory, make_directory, open_for_reading};
+use crate::chain::{check_is_free, make_directory, open_for_reading};
 use crate::error::{Error, Result};
 use crate::log::{Frame, LocalLog, LogCopy, LogPoint};
 use crate::options::StoreOptions;
-use crate::storage::Storage;
 use crate::types::{Height, Timestamp};
 use crate::verify::Progress;
 
@@ -44,8 +42,8 @@ pub struct RestoreSummary {
 ///
 /// # Errors
 /// [`Error::Invalid`]: there is something at `target`; [`Error::HeightUnknown`]: the source has no such height;
-/// [`Error::Damaged`]: the source is, up to there, or what was written does not read back; [`Error::Format`],
-/// [`Error::Io`], [`Error::NoSpace`]. Nothing is at `target` then.
+/// [`Error::Damaged`]: the source is, up to there, or what was written does not read back; [`Error::Held`]: the same is being
+/// restored already; [`Error::Format`], [`Error::Io`], [`Error::NoSpace`]. Nothing is at `target` then.
 pub fn restore(
     source: &Path,
     target: &Path,
@@ -54,12 +52,7 @@ pub fn restore(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RestoreSummary> {
     let storage = &*options.storage;
-    for path in [target.to_owned(), index_directory(target)] {
-        if storage.exists(&path).map_err(|error| Error::io(path.as_path(), error))? {
-            let what = format!("there is something at {}; name a place where nothing is", path.display());
-            return Err(Error::Invalid(what));
-        }
-    }
+    check_is_free(storage, target)?;
     let log = LocalLog::open_reader(&options.storage, source)?;
     let record = Record::load(storage, source)?;
     if let Some(record) = &record
@@ -73,7 +66,7 @@ pub fn restore(
         make_directory(storage, directory)?;
     }
     let provisional = with_ending(target, ".restoring");
-    remove_if_there(storage, &provisional)?;
+    LogCopy::discard(storage, &provisional)?;
     let restored = write(&log, record.as_ref(), source, &provisional, until, options, progress).and_then(|summary| {
         check(&provisional, &summary, options)?;
         let renamed = storage.rename(&provisional, target).and_then(|()| storage.sync_dir(directory));
@@ -85,13 +78,6 @@ pub fn restore(
         let _ = storage.remove(&provisional);
     }
     restored
-}
-
-fn remove_if_there(storage: &dyn Storage, path: &Path) -> Result<()> {
-    match storage.remove(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(path, error)),
-        _ => Ok(()),
-    }
 }
 
 /// Copies frames until the moment, and reads them back.

@@ -52,7 +52,7 @@ pub(crate) use history::VersionScan;
 pub(crate) use index_scan::IndexScan;
 pub(crate) use merged::Start;
 pub use open::{RecoveryReport, TailCut};
-pub(crate) use open::{index_directory, make_directory, open_for_reading, open_for_writing};
+pub(crate) use open::{check_is_free, index_directory, make_directory, open_for_reading, open_for_writing};
 pub(crate) use range::Range;
 pub use stats::{ChainStats, RunStats};
 pub(crate) use unit_scan::UnitScan;

@@ -375,6 +375,19 @@ fn damage_text(path: &Path, offset: u64, what: &str, height: Height) -> String {
     )
 }
 
+/// Refuses a place for a new log where something is. An empty directory for its index is nothing: a failed attempt may have
+/// left it.
+pub(crate) fn check_is_free(storage: &dyn Storage, log: &Path) -> Result<()> {
+    let exists = |path: &Path| storage.exists(path).map_err(|error| Error::io(path, error));
+    let index = index_directory(log);
+    let is_taken = exists(log)? || exists(&index)? && storage.list(&index).map_or(true, |names| !names.is_empty());
+    if is_taken {
+        let what = format!("there is something at {}; name a place where nothing is", log.display());
+        return Err(Error::Invalid(what));
+    }
+    Ok(())
+}
+
 /// Makes a directory and makes its name survive power loss.
 pub(crate) fn make_directory(storage: &dyn Storage, directory: &Path) -> Result<()> {
     let io = |error| Error::io(directory, error);

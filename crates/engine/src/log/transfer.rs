@@ -5,6 +5,7 @@
 //! read. Its slot says that it is closed and synced up to its end, so that whoever opens it notices a byte that is
 //! missing.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -105,6 +106,22 @@ impl LogCopy {
         LogCopy::locked(file, path, header, PAGE_BYTES)
     }
 
+    /// Removes what an interrupted run left of a copy, if there is something.
+    ///
+    /// # Errors
+    /// [`Error::Held`]: the run goes on; [`Error::Io`].
+    pub fn discard(storage: &dyn Storage, path: &Path) -> Result<()> {
+        let io = |error| Error::io(path, error);
+        let file = match storage.open(path, OpenMode::Write) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            file => file.map_err(io)?,
+        };
+        if !file.try_lock(WRITER_LOCK).map_err(io)? {
+            return Err(Error::Held { path: path.to_owned(), holder: None });
+        }
+        storage.remove(path).map_err(io)
+    }
+
     /// Goes on with a copy at `offset`; what is behind it is written over.
     ///
     /// # Errors
@@ -191,5 +208,25 @@ impl LogCopy {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::disk::Disk;
+    use crate::types::Timestamp;
+
+    #[test]
+    fn what_another_run_is_writing_is_not_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (disk, path) = (Disk::shared(), folder.path().join("log.copying"));
+        LogCopy::discard(&*disk, &path).unwrap();
+        let copy = LogCopy::create(&*disk, &path, LogHeader::new([3; 16], Timestamp(1))).unwrap();
+        assert!(matches!(LogCopy::discard(&*disk, &path), Err(Error::Held { .. })));
+        assert!(path.exists());
+        drop(copy);
+        LogCopy::discard(&*disk, &path).unwrap();
+        assert!(!path.exists());
     }
 }

@@ -42,7 +42,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::chain::{index_directory, make_directory, open_for_writing};
+use crate::chain::{check_is_free, index_directory, make_directory, open_for_writing};
 use crate::environment::{Environment, ProcessIdentity};
 use crate::error::{Error, Result};
 use crate::log::LocalLog;
@@ -96,7 +96,8 @@ pub struct RepairSummary {
 ///
 /// # Errors
 /// [`Error::Invalid`] when there is something at `new`; [`Error::Format`] when `damaged` is no log, or of a newer ImmuxDB;
-/// [`Error::Damaged`] when its header is, and no manifest tells its id; [`Error::Io`], [`Error::NoSpace`].
+/// [`Error::Damaged`] when its header is, and no manifest tells its id; [`Error::Io`], [`Error::NoSpace`]. Nothing is at
+/// `new` then.
 pub fn repair(
     damaged: &Path,
     new: &Path,
@@ -105,12 +106,7 @@ pub fn repair(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<RepairSummary> {
     let storage = &*options.storage;
-    for path in [new.to_owned(), index_directory(new)] {
-        if storage.exists(&path).map_err(|error| Error::io(path.as_path(), error))? {
-            let what = format!("there is something at {}; name a place where nothing is", path.display());
-            return Err(Error::Invalid(what));
-        }
-    }
+    check_is_free(storage, new)?;
     let manifest = Manifest::load(storage, &index_directory(damaged)).ok().flatten();
     let unmapped: Arc<dyn Storage> = Arc::new(Unmapped(Arc::clone(&options.storage)));
     let mut losses = Losses::default();
@@ -121,6 +117,9 @@ pub fn repair(
         }
         (opened, _) => opened?,
     };
+    if let Some(directory) = new.parent().filter(|directory| !directory.as_os_str().is_empty()) {
+        make_directory(storage, directory)?;
+    }
     let mut relaxed = BTreeSet::new();
     loop {
         let clock = Arc::new(Clock { inner: Arc::clone(&options.environment), now: AtomicU64::new(0) });
@@ -128,9 +127,6 @@ pub fn repair(
         // Nobody relies on the new log before it is complete: closing syncs all of it.
         let environment = Arc::<Clock>::clone(&clock);
         let options = StoreOptions { environment, durability: Durability::Buffered, ..options.clone() };
-        if let Some(directory) = new.parent() {
-            make_directory(storage, directory)?;
-        }
         let target = open_for_writing("repaired", new, &options)?;
         let mut attempt = Salvage::new(&log, &target, &clock, &relaxed, manifest.as_ref(), losses.clone());
         let done = attempt.run(progress);
@@ -138,14 +134,17 @@ pub fn repair(
         drop(attempt);
         let closed = target.close();
         drop(target);
-        match done {
+        match done.and_then(|()| Ok(closed?)) {
             Err(salvage::Stop::NotUnique(indexes)) => {
                 relaxed.extend(indexes);
                 remove(storage, new)?;
             }
-            Err(salvage::Stop::Error(error)) => return Err(error),
+            Err(salvage::Stop::Error(error)) => {
+                // The error tells more than that something of it stays.
+                let _ = remove(storage, new);
+                return Err(error);
+            }
             Ok(()) => {
-                closed?;
                 losses = found;
                 losses.add_units_of_runs(&*options.storage, &index_directory(damaged), manifest.as_ref());
                 let told = losses.tell(tell);

@@ -84,21 +84,27 @@ impl Repair {
 fn repair_chain(chain: &ChosenChain, new: &Path, resolved: &Resolved, output: &mut Output) -> Result<()> {
     let stages = Stages::new(&chain.name);
     let mut list = LossFile::new(new);
-    let mut printed = Ok(());
+    let (mut printed, mut listed) = (Ok(()), Ok(()));
     let repaired = repair(
         &chain.log,
         new,
         &options(&resolved.configuration),
         &mut |loss| {
-            let said = say_loss(output, &chain.name, &loss).and_then(|()| list.add(&chain.name, &loss));
-            printed = std::mem::replace(&mut printed, Ok(())).and(said);
+            // The list is made also where nobody sees what is printed, and the other way round.
+            if listed.is_ok() {
+                listed = list.add(&chain.name, &loss);
+            }
+            if printed.is_ok() {
+                printed = stages.suspend(|| say_loss(output, &chain.name, &loss));
+            }
         },
         &mut |progress| stages.show(progress.stage, progress.done, progress.total),
     );
     stages.end();
-    printed?;
     let summary = repaired?;
+    listed?;
     let written = list.end()?;
+    printed?;
     say_summary(output, &chain.name, new, &summary, written.as_deref())
 }
 

@@ -1,7 +1,7 @@
 //! `immuxdb root`: the root of the chain's history, and a file of roots to be kept elsewhere.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -41,16 +41,12 @@ impl Root {
 /// Appends a root to a file of roots, after comparing it with the last one there.
 fn publish(door: &dyn Door, root: &ChainRoot, path: &Path) -> Result<()> {
     let failed = |error: &io::Error| Failure::new(format!("{} can't be written: {error}", path.display()));
-    let last = match File::open(path) {
-        Ok(mut file) => {
-            let mut text = String::new();
-            file.read_to_string(&mut text).map_err(|error| failed(&error))?;
-            roots_in(&text, path)?.pop()
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(failed(&error)),
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(Failure::new(format!("{} can't be read: {error}", path.display()))),
     };
-    if let Some(last) = last {
+    if let Some(last) = roots_in(&text, path)?.pop() {
         let rewritten = |why: String| {
             Failure::new(format!(
                 "the chain does not extend the root at height {} in {}: {why}",
@@ -71,8 +67,10 @@ fn publish(door: &dyn Door, root: &ChainRoot, path: &Path) -> Result<()> {
             return Ok(());
         }
     }
-    let mut line = serde_json::to_string(root).map_err(|error| Failure::new(error.to_string()))?;
-    line.push('\n');
+    let line = serde_json::to_string(root).map_err(|error| Failure::new(error.to_string()))?;
+    // A file that was edited may end without a line end.
+    let separator = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    let line = format!("{separator}{line}\n");
     let file = OpenOptions::new().create(true).append(true).open(path);
     file.and_then(|mut file| file.write_all(line.as_bytes()).and_then(|()| file.sync_all()))
         .map_err(|error| failed(&error))

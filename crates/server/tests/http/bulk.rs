@@ -174,6 +174,23 @@ fn a_line_that_does_not_end() {
     server.client().get("/g/a").is(200);
 }
 
+/// Only the line counts, and not what stands before it.
+#[test]
+fn a_line_that_is_nearly_too_long() {
+    let server = Server::with(&[("durability", "process")]);
+    let mut client = server.client();
+    let head = client.head("POST /g/.bulk\ncontent-type: application/x-ndjson", "transfer-encoding: chunked\r\n");
+    client.send(head).send(chunked(&[b"{\"key\":\"a\",\"content\":1}\n", &[b' '; 3 << 20], b"\n"]));
+    let piece = vec![b'x'; 1 << 20];
+    for _ in 0..62 {
+        client.send(chunked(&[&piece]));
+    }
+    client.send(chunked(&[b"\n"])).send("0\r\n\r\n");
+    let answer = client.answer();
+    assert_eq!(answer.json()["written"], 1);
+    assert_eq!(answer.fails(400, "invalid_json")["line"], 3);
+}
+
 #[test]
 fn cut_off() {
     let server = Server::start();

@@ -252,8 +252,9 @@ fn where_something_is() {
     let said = place.fails(2, &["repair", root.to_str().unwrap(), "new"]);
     assert!(said.starts_with("error: there is something at new\n help: "), "{said}");
     assert!(place.fails(3, &["repair", "nowhere", "other"]).contains("there is no store at nowhere"));
-    // A single log.
+    // A single log. What a failed attempt leaves is nothing.
     let log = site.log();
+    std::fs::create_dir(place.path().join("alone.idx")).unwrap();
     let said = place.prints(&["repair", log.to_str().unwrap(), "alone"]);
     assert!(
         said.ends_with("20 whole commits up to height 20 saved into alone, 0 in part, 0 lost; nothing is missing\n"),

@@ -76,6 +76,8 @@ pub(crate) async fn post(mut call: Call) -> Result<Response, Problem> {
 
     let (mut body, stop) = (call.body, call.door.stop.clone());
     let (mut text, mut share) = (Vec::new(), call.door.budget.share());
+    // Where the last line of the text begins, which is not whole yet.
+    let mut last = 0;
     let mut under_way = None;
     let end = loop {
         let piece = tokio::select! {
@@ -92,22 +94,20 @@ pub(crate) async fn post(mut call: Call) -> Result<Response, Problem> {
         if let Err(problem) = share.grow(needed).await {
             break Err(problem);
         }
-        let searched = text.len();
+        if let Some(end) = memchr::memrchr(b'\n', &piece) {
+            last = text.len() + end + 1;
+        }
         text.extend_from_slice(&piece);
-        if text.len() < PORTION {
+        if text.len() - last > MOST_LINE {
+            break Err(too_long());
+        }
+        if text.len() < PORTION || last == 0 {
             continue;
         }
-        let Some(end) = memchr::memrchr(b'\n', &text[searched..]) else {
-            match text.len() > MOST_LINE {
-                true => break Err(too_long()),
-                false => continue,
-            }
-        };
-        let rest = text.split_off(searched + end + 1);
+        let rest = text.split_off(last);
         let portion = std::mem::replace(&mut text, rest);
-        if let Err(problem) = settle(&mut under_way, &mut committing).await {
-            break Err(problem);
-        }
+        last = 0;
+        settle(&mut under_way, &mut committing).await?;
         let Some(mut next) = committing.take() else {
             unreachable!("what was under way is settled");
         };
