@@ -18,6 +18,11 @@ fn compile(arguments: &[&str], folder: &Path) {
 
 /// What the program prints with a libcob of this version.
 fn run(version: &str) -> String {
+    run_traced(version, Path::new(""))
+}
+
+/// As [`run`]; with a trace, where `trace` is a path.
+fn run_traced(version: &str, trace: &Path) -> String {
     let folder = tempfile::tempdir().unwrap();
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/standin");
     let (library, program) = (sources.join("libcob.c"), sources.join("program.c"));
@@ -29,7 +34,7 @@ fn run(version: &str) -> String {
     compile(&["-o", "program", program, "-L", ours, "-L.", "-limmuxfh", "-lstandin"], folder.path());
     let mut command = Command::new(folder.path().join("program"));
     command.current_dir(folder.path()).env("LD_LIBRARY_PATH", format!("{ours}:{}", folder.path().display()));
-    let output = command.output().unwrap();
+    let output = command.env("IMMUX_TRACE", trace).output().unwrap();
     let out = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{} {out}{}", output.status, String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.stderr, b"");
@@ -61,6 +66,18 @@ close                        00 mode 128 length 12, and is taken as closed, 2 ca
 fn faults_of_three_two_and_three_three_do_not_reach_the_program() {
     assert_eq!(run("3.2.0"), WORKED_AROUND);
     assert_eq!(run("3.3-dev"), WORKED_AROUND);
+}
+
+/// A libcob that we don't know gets the plain handler, without guesses, and a trace says so.
+#[test]
+fn an_unknown_libcob_gets_the_plain_handler() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("trace");
+    let out = run_traced("9.9", &trace);
+    assert!(out.contains("open output                  00") && !out.contains("calls of EXTFH"), "{out}");
+    let trace = std::fs::read_to_string(trace).unwrap();
+    assert!(trace.contains("# libcob 9.9 is not known: nothing is interposed\n"), "{trace}");
+    assert!(trace.contains(" standinfile WRITE 22 "), "{trace}");
 }
 
 /// The stand-in does show the faults: with a version that is taken to have none, they are there.

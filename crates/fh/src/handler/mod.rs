@@ -73,8 +73,8 @@ unsafe fn handle(code: [u8; 2], fcd: Fcd) {
     if let Some((trace, start)) = trace {
         let by_key = matches!(operation, Some(Operation::ReadKey | Operation::Start(_)));
         let key = by_key.then(|| statement::key().unwrap_or_else(|| fcd.key()));
-        // SAFETY: promised by the caller.
         let name = TABLE.lock().find(fcd).map(|open| open.name.clone());
+        // SAFETY: promised by the caller.
         let name = name.unwrap_or_else(|| name_of(unsafe { open::name_to_open(fcd) }));
         trace.operation(&name, operation.map_or("UNKNOWN", Operation::name), key, status.code(), start);
     }

@@ -157,6 +157,24 @@ fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
+/// New files have 0666 less umask.
+#[test]
+fn a_new_file_has_the_mode_that_umask_leaves() {
+    for compiler in Compiler::all() {
+        for (umask, mode) in [("000", 0o666), ("027", 0o640)] {
+            let folder = tempfile::tempdir().unwrap();
+            let driver = compiler.compile(Files::Immux, &["driver"]);
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &format!("umask {umask}; exec \"$0\" datafile")]).arg(driver).current_dir(folder.path());
+            let mut session = Session::of(shell.env("LD_LIBRARY_PATH", super::support::compiler::library_folder()));
+            session.expect("open output", "00");
+            session.end();
+            let metadata = fs::metadata(folder.path().join("datafile")).unwrap();
+            assert_eq!(metadata.permissions().mode() & 0o777, mode, "{umask}");
+        }
+    }
+}
+
 /// `setpriv` and a driver for a user who is not root.
 fn stranger(compiler: Compiler, folder: &Path, file: &str) -> Command {
     let driver = compiler.compile(Files::Immux, &["driver"]);
