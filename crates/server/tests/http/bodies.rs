@@ -107,6 +107,29 @@ fn that_are_too_large() {
 }
 
 #[test]
+fn that_stay_unread() {
+    let server = Server::start();
+    // What is read to its end, whatever is thought of it, leaves the connection as it was.
+    let mut client = server.client();
+    for request in ["PUT /g", "PUT /g/%zz", "POST /g/k/.revert", "POST /g/.bulk\ncontent-type: text/plain"] {
+        assert_eq!(client.ask_with(request, "{}").header("connection"), None, "{request}");
+    }
+    client.ask_with("PUT /g/k\nexpect: 100-continue", "{}").is(201);
+    client.get("/g/k").is(200);
+    // Else it can't be used again, and the answer says so. Who waits to be asked for a body may send it or not.
+    for request in [
+        "PUT /g\nexpect: 100-continue",
+        "PUT /g/%zz\nexpect: 100-continue",
+        "PUT /g/k\ncontent-encoding: gzip",
+        "POST /g/.bulk\ncontent-encoding: gzip",
+    ] {
+        let mut client = server.client();
+        assert_eq!(client.ask_with(request, "{}").header("connection"), Some("close"), "{request}");
+        client.wait_for_end();
+    }
+}
+
+#[test]
 fn up_to_the_limit_of_a_content() {
     let server = Server::with(&[("max_body", "65MiB"), ("durability", "process")]);
     let mut client = server.client();
