@@ -20,6 +20,10 @@ fn of_the_wrong_type() {
     assert!(error["help"].as_str().unwrap().contains("Content-Type: application/json"), "{error}");
     put(&mut client, "\ncontent-type: text/plain").fails(415, "unsupported_media_type");
     put(&mut client, "\ncontent-type: application/json; charset=latin1").fails(415, "unsupported_media_type");
+    // Which of two is meant, nobody knows.
+    put(&mut client, "\ncontent-type: application/json\ncontent-type: application/octet-stream")
+        .fails(400, "bad_header");
+    put(&mut client, "\ncontent-encoding: identity\ncontent-encoding: br").fails(415, "unsupported_encoding");
     put(&mut client, "\ncontent-encoding: br").fails(415, "unsupported_encoding");
     put(&mut client, "\ncontent-encoding: gzip").fails(400, "bad_body");
     // That one closed its connection, since nobody knows where its body ends.
