@@ -30,6 +30,7 @@ pub(crate) struct RequestBody {
     stretch: Option<(Instant, usize)>,
     /// Whether it was read to its end.
     ended: bool,
+    is_http2: bool,
     /// Whether what is left of it should be read when it is dropped.
     drain: bool,
     /// Set when something of it stays unread: the connection can't be used for another request then.
@@ -47,13 +48,15 @@ impl RequestBody {
     pub(crate) fn new(body: Body, headers: &HeaderMap, version: Version, door: &Door) -> RequestBody {
         let length = body.size_hint().exact();
         // Who waits for "100 Continue" has not begun to send. HTTP/2 can refuse a single body.
-        let drain = version < Version::HTTP_2 && !headers.contains_key(header::EXPECT);
+        let is_http2 = version >= Version::HTTP_2;
+        let drain = !is_http2 && !headers.contains_key(header::EXPECT);
         RequestBody {
             ended: body.is_end_stream(),
             body,
             length,
             timeout: door.limits.body_timeout,
             stretch: None,
+            is_http2,
             drain,
             unread: Arc::default(),
             received: door.metrics.received.clone(),
@@ -92,6 +95,8 @@ impl RequestBody {
                         .help("send as many bytes as Content-Length says, and a whole gzip stream if it is one"));
                 }
             };
+            // Whoever waited to be asked has begun to send.
+            self.drain = !self.is_http2;
             if let Ok(bytes) = frame.into_data() {
                 self.received.inc_by(bytes.len() as u64);
                 let got = got + bytes.len();

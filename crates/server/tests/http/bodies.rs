@@ -98,6 +98,11 @@ fn that_are_too_large() {
     // Who asks first need not send.
     let head = server.client().head("PUT /g/k\nexpect: 100-continue", "content-length: 1000000000\r\n");
     server.client().send(head).answer().fails(413, "body_too_large");
+    // Who was asked to, and sends too much, is told so all the same.
+    let mut client = server.client();
+    let head = client.head("PUT /g/k\nexpect: 100-continue", "transfer-encoding: chunked\r\n");
+    client.send(head).send(chunked(&[&vec![7; 3_000_000], b""])).answer().fails(413, "body_too_large");
+    client.get("/g/k").is(200);
     // A small body can be a large one.
     let mut zip = std::process::Command::new("gzip")
         .arg("-c")
