@@ -20,9 +20,16 @@ pub struct ChosenChain {
 /// The chain that the user named, or all chains of the store where none was named.
 ///
 /// # Errors
-/// There is no such store or chain, or the store has none.
+/// There is no such store or chain, or the store has none. A server is set: what lies at its side is another store.
 pub fn chains(resolved: &Resolved) -> Result<Vec<ChosenChain>> {
     let configuration = &resolved.configuration;
+    if let Some(server) = &configuration.server
+        && !matches!(resolved.origin("data_root"), Origin::Flag(_))
+    {
+        let origin = resolved.origin("server");
+        return Err(Failure::usage(format!("this works on files, not through the server {server} (set by {origin})"))
+            .help("run it where the server's store is, with --data-root DIR and without --server; it works beside the server"));
+    }
     Opened::store_to_read(configuration)?;
     chains_of(&configuration.data_root, resolved)
 }

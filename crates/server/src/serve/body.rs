@@ -1,6 +1,7 @@
 //! The body of a request: read with limits on its size and its slowness.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
@@ -27,8 +28,13 @@ pub(crate) struct RequestBody {
     length: Option<u64>,
     timeout: Duration,
     stretch: Option<(Instant, usize)>,
+    /// Whether it was read to its end.
+    ended: bool,
+    is_http2: bool,
     /// Whether what is left of it should be read when it is dropped.
     drain: bool,
+    /// Set when something of it stays unread: the connection can't be used for another request then.
+    unread: Arc<AtomicBool>,
     received: Counter,
 }
 
@@ -42,15 +48,24 @@ impl RequestBody {
     pub(crate) fn new(body: Body, headers: &HeaderMap, version: Version, door: &Door) -> RequestBody {
         let length = body.size_hint().exact();
         // Who waits for "100 Continue" has not begun to send. HTTP/2 can refuse a single body.
-        let drain = version < Version::HTTP_2 && !headers.contains_key(header::EXPECT) && !body.is_end_stream();
+        let is_http2 = version >= Version::HTTP_2;
+        let drain = !is_http2 && !headers.contains_key(header::EXPECT);
         RequestBody {
+            ended: body.is_end_stream(),
             body,
             length,
             timeout: door.limits.body_timeout,
             stretch: None,
+            is_http2,
             drain,
+            unread: Arc::default(),
             received: door.metrics.received.clone(),
         }
+    }
+
+    /// Tells, once the body is dropped, whether something of it stays unread.
+    pub(crate) fn unread(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.unread)
     }
 
     /// The next piece; `None` at the end.
@@ -70,7 +85,7 @@ impl RequestBody {
             };
             let frame = match frame {
                 None => {
-                    self.drain = false;
+                    self.ended = true;
                     return Ok(None);
                 }
                 Some(Ok(frame)) => frame,
@@ -80,6 +95,8 @@ impl RequestBody {
                         .help("send as many bytes as Content-Length says, and a whole gzip stream if it is one"));
                 }
             };
+            // Whoever waited to be asked has begun to send.
+            self.drain = !self.is_http2;
             if let Ok(bytes) = frame.into_data() {
                 self.received.inc_by(bytes.len() as u64);
                 let got = got + bytes.len();
@@ -113,7 +130,7 @@ impl RequestBody {
             return Err(too_large(most));
         }
         if self.body.is_end_stream() {
-            self.drain = false;
+            self.ended = true;
             return Ok(WholeBody { bytes: first, _share: share });
         }
         let mut bytes = Vec::with_capacity(reserved.max(first.len()));
@@ -143,7 +160,11 @@ fn too_large(most: usize) -> Problem {
 
 impl Drop for RequestBody {
     fn drop(&mut self) {
+        if self.ended {
+            return;
+        }
         if !self.drain {
+            self.unread.store(true, Ordering::Relaxed);
             return;
         }
         // The answer is under way. To close the connection now would take it away from a client that is still sending.

@@ -1,6 +1,7 @@
 //! The door: what stands between a connection and a resource.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
@@ -90,6 +91,7 @@ impl Door {
         let stay = visit.as_ref().map(|visit| visit.begin(version));
         let is_head = parts.method == Method::HEAD;
         let body = RequestBody::new(body, &parts.headers, version, &self);
+        let unread = body.unread();
         let room = Arc::clone(&self.room).try_acquire_owned();
         let mut kind = None;
         let result = match &room {
@@ -97,10 +99,8 @@ impl Door {
             Err(_) => Err(Problem::new(Code::Overloaded, "there are as many requests at work as the server takes")
                 .help("try again later, or send fewer requests at once")),
         };
-        let closes = match &result {
-            Ok(_) => self.stop.begun(),
-            Err(problem) => self.stop.begun() || matches!(problem.code, Code::SlowBody | Code::BadBody),
-        };
+        // Who may use the connection again should be told when that can't be.
+        let closes = self.stop.begun() || unread.load(Ordering::Relaxed);
         let mut response = result.unwrap_or_else(|problem| problem.response());
         let headers = response.headers_mut();
         headers.insert(answer::WIRE, HeaderValue::from(wire::VERSION));

@@ -178,7 +178,9 @@ async fn make(
             drop(makings);
             let mut failures = door.makings.failures.lock();
             failures.remove(&name);
+            // Where somebody else made it meanwhile, there is no failure to tell of.
             if let Err(error) = &result
+                && !matches!(error, Error::IndexExists { .. })
                 && waited_for.load(Ordering::Acquire) == 0
             {
                 tracing::warn!(chain = name.0, grouping = name.1, index = name.2, "an index was not made: {error}");

@@ -51,13 +51,14 @@ pub(crate) fn check_lines(headers: &HeaderMap) -> Result<(), Problem> {
 
 /// What was gzip is plain by now, and the header gone.
 fn check_encoding(headers: &HeaderMap) -> Result<(), Problem> {
-    match headers.get(header::CONTENT_ENCODING) {
-        Some(encoding) if encoding.as_bytes() != b"identity" => {
+    let mut encodings = headers.get_all(header::CONTENT_ENCODING).iter();
+    match encodings.find(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        Some(encoding) => {
             let encoding = String::from_utf8_lossy(encoding.as_bytes()).into_owned();
             Err(Problem::new(Code::UnsupportedEncoding, format!("the Content-Encoding {encoding} is not known"))
                 .help("send the body as it is, or with gzip"))
         }
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 
@@ -67,9 +68,13 @@ fn is_json(name: &str) -> bool {
 
 /// The type without its parameters, in small letters.
 fn essence(headers: &HeaderMap) -> Result<Option<String>, Problem> {
-    let Some(value) = headers.get(header::CONTENT_TYPE) else {
+    let mut values = headers.get_all(header::CONTENT_TYPE).iter();
+    let Some(value) = values.next() else {
         return Ok(None);
     };
+    if values.next().is_some() {
+        return Err(Problem::new(Code::BadHeader, "the header Content-Type is given twice").help("give it once"));
+    }
     let text = String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase();
     let (name, parameters) = text.split_once(';').unwrap_or((&text, ""));
     let charset = parameters.split(';').find_map(|parameter| parameter.trim().strip_prefix("charset="));
@@ -110,5 +115,16 @@ mod tests {
         let mut headers = headers("application/json");
         headers.insert(header::CONTENT_ENCODING, "br".parse().unwrap());
         assert_eq!(of_unit(&headers).unwrap_err().code, Code::UnsupportedEncoding);
+        headers.insert(header::CONTENT_ENCODING, "Identity".parse().unwrap());
+        assert_eq!(of_unit(&headers).unwrap(), Media::Json);
+        headers.append(header::CONTENT_ENCODING, "br".parse().unwrap());
+        assert_eq!(of_unit(&headers).unwrap_err().code, Code::UnsupportedEncoding);
+    }
+
+    #[test]
+    fn one_type_only() {
+        let mut headers = headers("application/json");
+        headers.append(header::CONTENT_TYPE, "application/octet-stream".parse().unwrap());
+        assert_eq!(of_unit(&headers).unwrap_err().code, Code::BadHeader);
     }
 }

@@ -185,6 +185,22 @@ fn a_server_that_is_not_there_or_wants_a_token() {
 }
 
 /// A place with files to load.
+#[test]
+fn what_works_on_files_does_not_take_those_here_for_the_server() {
+    let place = Place::new();
+    place.prints(&["put", "g", "k", "1"]);
+    // Whoever names a server means its store, and not the one that happens to lie here.
+    for arguments in [&["verify"][..], &["backup", "kept"]] {
+        let error = place.fails(2, &[arguments, &["--server", "http://127.0.0.1:1"]].concat());
+        assert!(error.contains("works on files") && error.contains("--data-root"), "{error}");
+    }
+    assert!(!place.path().join("kept").exists());
+    place.file("immuxdb.toml", "server = \"http://127.0.0.1:1\"\n");
+    assert!(place.fails(2, &["verify"]).contains("file immuxdb.toml"));
+    // A store that is named is meant.
+    place.prints(&["verify", "--data-root", "immuxdb-data"]);
+}
+
 fn place() -> Place {
     let place = Place::new();
     place.file("rows.csv", "id,town,n\n1,Oslo,1\n2,Oslo,2\n3,Riga,2\n4,,3\n5,Malmö,0.5\n");

@@ -20,6 +20,10 @@ fn of_the_wrong_type() {
     assert!(error["help"].as_str().unwrap().contains("Content-Type: application/json"), "{error}");
     put(&mut client, "\ncontent-type: text/plain").fails(415, "unsupported_media_type");
     put(&mut client, "\ncontent-type: application/json; charset=latin1").fails(415, "unsupported_media_type");
+    // Which of two is meant, nobody knows.
+    put(&mut client, "\ncontent-type: application/json\ncontent-type: application/octet-stream")
+        .fails(400, "bad_header");
+    put(&mut client, "\ncontent-encoding: identity\ncontent-encoding: br").fails(415, "unsupported_encoding");
     put(&mut client, "\ncontent-encoding: br").fails(415, "unsupported_encoding");
     put(&mut client, "\ncontent-encoding: gzip").fails(400, "bad_body");
     // That one closed its connection, since nobody knows where its body ends.
@@ -94,6 +98,11 @@ fn that_are_too_large() {
     // Who asks first need not send.
     let head = server.client().head("PUT /g/k\nexpect: 100-continue", "content-length: 1000000000\r\n");
     server.client().send(head).answer().fails(413, "body_too_large");
+    // Who was asked to, and sends too much, is told so all the same.
+    let mut client = server.client();
+    let head = client.head("PUT /g/k\nexpect: 100-continue", "transfer-encoding: chunked\r\n");
+    client.send(head).send(chunked(&[&vec![7; 3_000_000], b""])).answer().fails(413, "body_too_large");
+    client.get("/g/k").is(200);
     // A small body can be a large one.
     let mut zip = std::process::Command::new("gzip")
         .arg("-c")
@@ -104,6 +113,29 @@ fn that_are_too_large() {
     zip.stdin.take().unwrap().write_all(&[b' '; 10_000_000]).unwrap();
     let bomb = zip.wait_with_output().unwrap().stdout;
     server.client().ask_with("PUT /g/k\ncontent-encoding: gzip", bomb).fails(413, "body_too_large");
+}
+
+#[test]
+fn that_stay_unread() {
+    let server = Server::start();
+    // What is read to its end, whatever is thought of it, leaves the connection as it was.
+    let mut client = server.client();
+    for request in ["PUT /g", "PUT /g/%zz", "POST /g/k/.revert", "POST /g/.bulk\ncontent-type: text/plain"] {
+        assert_eq!(client.ask_with(request, "{}").header("connection"), None, "{request}");
+    }
+    client.ask_with("PUT /g/k\nexpect: 100-continue", "{}").is(201);
+    client.get("/g/k").is(200);
+    // Else it can't be used again, and the answer says so. Who waits to be asked for a body may send it or not.
+    for request in [
+        "PUT /g\nexpect: 100-continue",
+        "PUT /g/%zz\nexpect: 100-continue",
+        "PUT /g/k\ncontent-encoding: gzip",
+        "POST /g/.bulk\ncontent-encoding: gzip",
+    ] {
+        let mut client = server.client();
+        assert_eq!(client.ask_with(request, "{}").header("connection"), Some("close"), "{request}");
+        client.wait_for_end();
+    }
 }
 
 #[test]
