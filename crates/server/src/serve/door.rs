@@ -24,7 +24,9 @@ use super::parameters::Parameters;
 use super::problem::{Code, Problem};
 use super::resource::{Kind, Resource};
 use super::stop::Stop;
-use super::{answer, bulk, health, indexes, journal, listing, metrics, openapi, proofs, revert, scan, target, unit};
+use super::{
+    answer, bulk, health, indexes, journal, listing, metrics, openapi, proofs, revert, scan, site, target, unit,
+};
 
 /// What all requests share.
 pub(crate) struct Door {
@@ -130,6 +132,9 @@ impl Door {
         }
         if !is_health {
             self.check_token(&headers)?;
+            if self.token.is_none() {
+                site::check(uri, &headers)?;
+            }
         }
         let resource = target::parse(path)?;
         *kind = Some(resource.kind);

@@ -64,6 +64,7 @@ mod proofs;
 mod resource;
 mod revert;
 mod scan;
+mod site;
 mod stop;
 mod stream;
 mod target;

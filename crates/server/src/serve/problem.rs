@@ -59,6 +59,7 @@ codes! {
     BadLine "bad_line" BAD_REQUEST "A line of a bulk body is no operation.",
     BadBody "bad_body" BAD_REQUEST "The body ended too early, or cannot be decoded.",
     Unauthorized "unauthorized" UNAUTHORIZED "The token is missing or wrong.",
+    CrossSite "cross_site" FORBIDDEN "A browser sent the request for a page of another site, and there is no token.",
     NoSuchPath "no_such_path" NOT_FOUND "The target leads nowhere.",
     UnitMissing "unit_missing" NOT_FOUND "There is no such unit (at that height).",
     GroupingMissing "grouping_missing" NOT_FOUND "There is no such grouping.",

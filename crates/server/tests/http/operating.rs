@@ -43,6 +43,22 @@ fn tokens() {
 }
 
 #[test]
+fn pages_of_other_sites() {
+    let server = Server::start();
+    let mut client = server.client();
+    client.put("/g/k", "1").is(201);
+    let line = "{\"key\":\"k\",\"content\":2}";
+    for header in ["origin: http://evil.example", "origin: null", "sec-fetch-site: cross-site"] {
+        client.ask_with(&format!("POST /g/.bulk\n{header}"), line).fails(403, "cross_site");
+        client.ask(&format!("POST /g/k/.revert?to=1\n{header}")).fails(403, "cross_site");
+    }
+    assert_eq!(client.get("/g/k").is(200).header("etag"), Some("\"1\""));
+    // Who has the token is trusted wherever the request comes from.
+    let server = Server::with(&[("token", "sesame")]);
+    server.client().ask_with("PUT /g/k\ncontent-type: application/json\norigin: http://app.example", "1").is(201);
+}
+
+#[test]
 fn addresses() {
     let (code, text) = refused(&[], &["--listen", "0.0.0.0:0"]);
     assert_eq!(code, Some(2));

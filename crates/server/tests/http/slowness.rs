@@ -12,7 +12,7 @@ fn silent_ones_are_closed() {
     let mut idle = server.client();
     idle.ask("GET /.health").is(200);
     let mut half = server.client();
-    half.send("GET /.health HTTP/1.1\r\nhost: x\r\n");
+    half.send("GET /.health HTTP/1.1\r\nhost: localhost\r\n");
     for client in [&mut silent, &mut idle, &mut half] {
         let begin = Instant::now();
         client.wait_for_end();
@@ -27,7 +27,7 @@ fn a_head_that_drips_is_not_waited_for() {
     client.ask("GET /.health").is(200);
     let begin = Instant::now();
     // Each byte is progress, but the head as a whole has its time.
-    let ended = "GET /.health HTTP/1.1\r\nhost: immuxdb-"
+    let ended = "GET /.health HTTP/1.1\r\nhost: localhost-"
         .bytes()
         .chain(std::iter::repeat(b'x'))
         .map(|byte| {
@@ -78,8 +78,8 @@ fn many_slow_ones_keep_nobody_from_being_served() {
     for (n, client) in slow.iter_mut().enumerate() {
         match n % 3 {
             0 => client.send("GET /g"),
-            1 => client.send("PUT /g/k HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{"),
-            _ => client.send("POST /g/.bulk HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n{\"key\":"),
+            1 => client.send("PUT /g/k HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{"),
+            _ => client.send("POST /g/.bulk HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100000\r\n\r\n{\"key\":"),
         };
     }
     let mut client = server.client();

@@ -28,10 +28,10 @@ fn requests_that_have_begun_end_and_others_are_told() {
     until("it has begun", || (server.metric("immuxdb_received_bytes_total") >= 1.0).then_some(()));
     // A connection is kept open for it. Its head is there by half.
     let mut late = server.client();
-    late.send("GET /g/k HTTP/1.1\r\nhost: x\r\n");
+    late.send("GET /g/k HTTP/1.1\r\nhost: localhost\r\n");
     let mut other = server.client();
     other.ask("GET /.health").is(200);
-    other.send("GET /.health HTTP/1.1\r\nhost: x\r\n");
+    other.send("GET /.health HTTP/1.1\r\nhost: localhost\r\n");
     server.signal(Signal::SIGTERM);
     until("it is stopping", || server.log().contains("stopping").then_some(()));
     let answer = late.send("\r\n").answer();

@@ -56,7 +56,7 @@ impl Client {
     /// The head of a request, with all headers that it needs.
     pub fn head(&self, request: &str, more: &str) -> Vec<u8> {
         let (first, headers) = request.split_once('\n').unwrap_or((request, ""));
-        let mut head = format!("{first} HTTP/1.1\r\nhost: immuxdb\r\n{more}");
+        let mut head = format!("{first} HTTP/1.1\r\nhost: localhost\r\n{more}");
         if let Some(token) = &self.token {
             head += &format!("authorization: Bearer {token}\r\n");
         }
