@@ -3,10 +3,10 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use parking_lot::Mutex;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
+use crate::sync::Mutex;
 use crate::types::Timestamp;
 
 /// What the engine asks of the world besides files.

@@ -50,6 +50,8 @@ pub mod fuzzing;
 mod grouping;
 mod hashes;
 pub mod index;
+#[cfg(immuxdb_shuttle)]
+pub mod interleavings;
 pub mod limits;
 mod log;
 mod options;
@@ -64,6 +66,10 @@ mod scan;
 mod snapshot;
 pub mod storage;
 mod store;
+#[cfg(immuxdb_shuttle)]
+pub mod sync;
+#[cfg(not(immuxdb_shuttle))]
+mod sync;
 mod transaction;
 mod types;
 mod unit;

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use crate::chain::{Chain, check_name, make_directory, open_for_reading, open_for_writing};
 use crate::error::{Error, Result};
 use crate::options::StoreOptions;
+use crate::sync::Mutex;
 
 /// A directory with one sub-directory for each chain.
 ///

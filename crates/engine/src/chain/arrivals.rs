@@ -4,8 +4,7 @@
 //! by the units themselves, so only births count. Orderings share a few counters: one that is told of another's birth
 //! looks anew once too often, and that is all.
 
-use std::sync::atomic::{AtomicU64, Ordering as Atomic};
-
+use crate::sync::atomic::{AtomicU64, Ordering as Atomic};
 use crate::types::{Height, IndexId};
 
 const COUNTERS: usize = 256;

@@ -9,16 +9,15 @@
 //!
 //! The threads begin when there is work for the first time: opening and closing a chain that needs none costs no thread.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering as Atomic, fence};
 use std::sync::{Arc, OnceLock, Weak};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-
-use parking_lot::{Condvar, Mutex};
 
 use super::Shared;
 use crate::error::{Error, Result};
 use crate::options::Hashing;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering as Atomic, fence};
+use crate::sync::thread::JoinHandle;
+use crate::sync::{Condvar, Mutex};
 
 /// Frozen deltas beyond which commits pause.
 const FREELY_FROZEN: usize = 1;
@@ -126,7 +125,7 @@ impl BackgroundState {
         let owed_time = Duration::from_nanos(owed);
         if owed_time >= SHORTEST_PAUSE {
             self.owed.fetch_sub(owed, Atomic::Relaxed);
-            std::thread::sleep(owed_time);
+            crate::sync::thread::sleep(owed_time);
         }
     }
 
@@ -177,7 +176,8 @@ impl BackgroundState {
         type Body = fn(&Shared);
         for (name, body) in [("immuxdb-flush", flush_loop as Body), ("immuxdb-merge", merge_loop as Body)] {
             let shared_by_thread = Arc::clone(&shared);
-            let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(move || body(&shared_by_thread));
+            let spawned =
+                crate::sync::thread::Builder::new().name(name.to_owned()).spawn(move || body(&shared_by_thread));
             match spawned {
                 Ok(thread) => threads.push(thread),
                 Err(error) => {
@@ -228,7 +228,7 @@ impl BackgroundState {
         let mut hasher = self.hasher.lock();
         let shared = self.shared.get().and_then(Weak::upgrade);
         if let Some(shared) = shared.filter(|_| hasher.is_none() && !self.work.lock().stop) {
-            let thread = std::thread::Builder::new().name("immuxdb-hash".to_owned());
+            let thread = crate::sync::thread::Builder::new().name("immuxdb-hash".to_owned());
             // Without it, hashes are made when they are asked for.
             *hasher = thread.spawn(move || hash_loop(&shared)).ok();
         }

@@ -16,7 +16,6 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::Ordering as Atomic;
 
 use super::Shared;
 use super::arrivals::Arrivals;
@@ -32,6 +31,7 @@ use crate::index::{IndexDefinition, KeySet, validate_json};
 use crate::limits;
 use crate::log::{Appended, CommitMeta, FrameBuilder, Log, LogPoint, Previous};
 use crate::planted;
+use crate::sync::atomic::Ordering as Atomic;
 use crate::types::{Birth, Durability, GroupingId, Height, IndexId, Position, VersionKind};
 use crate::unit::{Committed, Content, WriteOptions};
 
@@ -77,7 +77,7 @@ struct Prepared {
     new_unit: bool,
 }
 
-thread_local! {
+crate::sync::thread_local! {
     static PREPARED: RefCell<Vec<Prepared>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -160,7 +160,8 @@ impl Shared {
             return Err(Error::Invalid("a commit needs at least one operation".to_owned()));
         }
         check_count(steps.len(), limits::OPERATIONS_PER_COMMIT)?;
-        PREPARED.with_borrow_mut(|prepared| {
+        PREPARED.with(|prepared| {
+            let prepared = &mut *prepared.borrow_mut();
             if prepared.len() < steps.len() {
                 prepared.resize_with(steps.len(), Prepared::default);
             }

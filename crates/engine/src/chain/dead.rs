@@ -15,11 +15,10 @@
 //! was applied since the scan's height; a commit that is applied later finds the stretch and cuts it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering as Atomic};
-
-use parking_lot::Mutex;
 
 use crate::planted;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering as Atomic};
 use crate::types::{Birth, GroupingId, Height, IndexId};
 
 /// A place in the order of an index.

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering as Atomic;
 
 use immuxdb_proof::{ExtensionProof, Root, UnitProof};
 
@@ -14,6 +13,7 @@ use crate::grouping::Grouping;
 use crate::log::Log;
 use crate::options::StoreOptions;
 use crate::snapshot::Snapshot;
+use crate::sync::atomic::Ordering as Atomic;
 use crate::transaction::Transaction;
 use crate::types::{GroupingId, Height, Timestamp};
 

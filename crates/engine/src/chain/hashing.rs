@@ -1,10 +1,8 @@
 //! Hashing commits behind the writer's back, and the roots of parts of the tree over them.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering as Atomic};
 
 use immuxdb_proof::{Frontier, Hash, Tree};
-use parking_lot::Mutex;
 
 use super::{Access, Shared};
 use crate::error::{Error, Result};
@@ -12,6 +10,8 @@ use crate::hashes::{TileReader, Tiles, commit_leaf};
 use crate::log::Log;
 use crate::options::Hashing;
 use crate::storage::OpenMode;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering as Atomic};
 use crate::types::Height;
 
 /// Log bytes that are hashed in one go, before others get a turn.

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering as Atomic;
 
 use super::background::MOST_FROZEN;
 use super::flush::write_delta;
@@ -23,6 +22,7 @@ use crate::run::{
     Manifest, MergeRules, Run, RunEntry, RunMeta, RunSize, RunSummary, RunWriter, choose_merge, file_name, merge,
 };
 use crate::storage::OpenMode;
+use crate::sync::atomic::Ordering as Atomic;
 use crate::types::{GroupingId, Height, IndexId};
 
 /// The runs in force, and the number of the next one. Whoever holds it may change the manifest.

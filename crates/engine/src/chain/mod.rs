@@ -15,7 +15,7 @@ mod arrivals;
 mod background;
 pub(crate) mod catalog;
 mod commit;
-mod dead;
+pub(crate) mod dead;
 mod derive;
 mod fallback;
 mod fill;
@@ -38,10 +38,8 @@ mod view;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use arc_swap::ArcSwap;
-use parking_lot::{Mutex, RwLock};
 
 pub(crate) use commit::{Condition, Step, check_name};
 pub(crate) use derive::{Changes, Old};
@@ -68,6 +66,8 @@ use self::maintain::Runs;
 use self::view::View;
 use crate::log::{LocalLog, LogPoint};
 use crate::options::StoreOptions;
+use crate::sync::atomic::{AtomicBool, AtomicU64};
+use crate::sync::{Mutex, RwLock};
 
 /// What this process may do with the chain.
 pub(crate) enum Access {

@@ -9,10 +9,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use arc_swap::ArcSwap;
-use parking_lot::{Mutex, RwLock};
 
 use super::arrivals::Arrivals;
 use super::background::BackgroundState;
@@ -29,6 +27,8 @@ use crate::log::{FrameBuilder, LocalLog, Log, LogPoint, Opening, Writer as LogWr
 use crate::options::{Background, StoreOptions};
 use crate::run::{Manifest, Run, RunMeta, file_name};
 use crate::storage::{OpenMode, Storage};
+use crate::sync::atomic::{AtomicBool, AtomicU64};
+use crate::sync::{Mutex, RwLock};
 use crate::types::{Height, IndexId};
 
 /// What opening a chain found.
@@ -287,7 +287,7 @@ impl Shared {
         if self.view().frozen.is_empty() {
             return Ok(());
         }
-        std::thread::scope(|scope| {
+        crate::sync::thread::scope(|scope| {
             if self.options.background == Background::Threads {
                 let frozen = self.view().frozen.clone();
                 scope.spawn(|| sort_ahead(frozen));

@@ -25,7 +25,7 @@ struct Scratch {
     changes: Changes,
 }
 
-thread_local! {
+crate::sync::thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
@@ -45,7 +45,8 @@ impl Shared {
             most = frame.operations().count().div_ceil(2);
         }
         for operation in frame.operations().take(most) {
-            SCRATCH.with_borrow_mut(|scratch| self.replay_operation(frame, &active, height, &operation, scratch))?;
+            SCRATCH
+                .with(|scratch| self.replay_operation(frame, &active, height, &operation, &mut scratch.borrow_mut()))?;
         }
         active.finish_commit(Mark { height, end: frame.end().offset, time: frame.time() });
         Ok(())

@@ -10,7 +10,6 @@
 
 use std::sync::Arc;
 
-use parking_lot::MutexGuard;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::catalog::{GroupingEntry, IndexEntry};
@@ -18,6 +17,7 @@ use super::merged::{Merged, Start};
 use crate::delta::{Delta, Existence, Found};
 use crate::error::Result;
 use crate::run::{Run, SectionId};
+use crate::sync::MutexGuard;
 use crate::types::{Birth, GroupingId, Height, IndexId, Position, VersionKind};
 
 /// Deltas and runs, each newest first.

@@ -28,16 +28,15 @@ mod existence;
 mod ordering;
 mod versions;
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering as Atomic};
 use std::sync::{Arc, OnceLock};
-
-use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
 pub(crate) use existence::Existence;
 pub(crate) use ordering::{Event, Ordering, Piece, What};
 pub(crate) use versions::{Found, Newest, Version, VersionId, Versions};
 
 use crate::log::LogPoint;
+use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering as Atomic};
+use crate::sync::{Mutex, RwLock, RwLockReadGuard};
 use crate::types::{Birth, GroupingId, Height, IndexId, Position, Timestamp, VersionKind};
 
 /// A sample of the log: the commit at `height` ends at `end` and happened at `time`.

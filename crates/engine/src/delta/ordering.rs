@@ -3,9 +3,8 @@
 use std::cmp::Ordering as Order;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use super::VersionId;
+use crate::sync::Mutex;
 use crate::types::{Birth, Height};
 
 /// What happened to a key value.

@@ -1,11 +1,11 @@
 //! The versions that a delta holds, and the way from a unit key to the newest of them.
 
 use hashbrown::HashTable;
-use parking_lot::RwLock;
 use smallvec::SmallVec;
-use std::sync::atomic::{AtomicU32, Ordering as Atomic};
 
 use super::NewVersion;
+use crate::sync::RwLock;
+use crate::sync::atomic::{AtomicU32, Ordering as Atomic};
 use crate::types::{Birth, GroupingId, Height, IndexId, Position, VersionKind};
 
 /// The place of a version in its delta's table.

@@ -16,7 +16,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::LogPoint;
 use super::fault::Fault;
@@ -27,6 +26,7 @@ use super::local::{Access, LocalLog};
 use super::recovery::may_begin_frame;
 use crate::error::{Error, Result};
 use crate::storage::{File, OpenMode, Storage};
+use crate::sync::atomic::Ordering;
 use crate::types::{Height, Timestamp};
 
 /// Bytes that are read at a time. A longer frame makes the buffer grow to its length.

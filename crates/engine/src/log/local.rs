@@ -12,10 +12,7 @@
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-
-use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::body::{Body, Parts};
 use super::builder::FrameBuilder;
@@ -25,12 +22,15 @@ use super::header::{LogHeader, PAGE_BYTES};
 use super::opening::{Opening, directory};
 use super::reader::FrameReader;
 use super::status::{Status, Writer};
+use super::turn::SyncTurn;
 use super::windows::Windows;
 use super::{Appended, Log, LogPoint};
 use crate::error::{Error, Result};
 use crate::options::Syncing;
 use crate::planted;
 use crate::storage::{File, Storage};
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::types::{Durability, Height, Position, Timestamp};
 
 /// Bytes of `Buffered` commits that are held in memory at most.
@@ -55,10 +55,7 @@ pub(crate) struct LocalLog {
     pub(super) written: AtomicU64,
     pub(super) synced: Mutex<LogPoint>,
     pub(super) durable: AtomicU64,
-    /// Whether somebody syncs.
-    syncing: Mutex<bool>,
-    /// A sync ended: who waited for it goes on, and one of those whose commits came too late for it leads the next.
-    sync_ended: Condvar,
+    turn: SyncTurn,
     pub(super) status: Mutex<StatusWriter>,
     /// When closing syncs.
     pub(super) syncing_at_close: Syncing,
@@ -132,8 +129,7 @@ impl LocalLog {
             written: AtomicU64::new(base.offset),
             synced: Mutex::new(base),
             durable: AtomicU64::new(base.height.0),
-            syncing: Mutex::new(false),
-            sync_ended: Condvar::new(),
+            turn: SyncTurn::default(),
             status: Mutex::new(StatusWriter { sequence: found.map_or(0, |s| s.sequence), writer }),
             syncing_at_close: Syncing::Always,
             body_guess: AtomicUsize::new(GUESS_BYTES),
@@ -353,20 +349,13 @@ impl LocalLog {
 
     /// Syncs to the very end, open records too.
     pub(super) fn sync_everything(&self) -> Result<LogPoint> {
-        let mut syncing = self.syncing.lock();
-        while *syncing {
-            self.sync_ended.wait(&mut syncing);
-        }
-        self.lead_sync(syncing)
+        self.sync_unless(|| Ok(false))
     }
 
-    /// Syncs for all who wait.
-    fn lead_sync(&self, mut syncing: MutexGuard<'_, bool>) -> Result<LogPoint> {
-        *syncing = true;
-        let outcome = MutexGuard::unlocked(&mut syncing, || self.sync_now());
-        *syncing = false;
-        self.sync_ended.notify_all();
-        outcome
+    /// Syncs for all who wait, or lets another do it until `done`.
+    fn sync_unless(&self, done: impl FnMut() -> Result<bool>) -> Result<LogPoint> {
+        let led = self.turn.lead_unless(done, || self.sync_now())?;
+        Ok(led.unwrap_or_else(|| *self.synced.lock()))
     }
 
     fn sync_now(&self) -> Result<LogPoint> {
@@ -495,15 +484,13 @@ impl Log for LocalLog {
         if self.durable_height() >= through {
             return Ok(*self.synced.lock());
         }
-        let mut syncing = self.syncing.lock();
-        while self.durable_height() < through {
-            self.writable(&self.tail.lock().access)?;
-            if !*syncing {
-                return self.lead_sync(syncing);
+        self.sync_unless(|| {
+            if self.durable_height() >= through {
+                return Ok(true);
             }
-            self.sync_ended.wait(&mut syncing);
-        }
-        Ok(*self.synced.lock())
+            self.writable(&self.tail.lock().access)?;
+            Ok(false)
+        })
     }
 
     fn read_body(&self, position: Position) -> Result<Body<'_>> {

@@ -32,6 +32,7 @@
 //! | `reader` | frames one after another |
 //! | `windows` | the log, mapped |
 //! | `local` | appending, syncing, reading |
+//! | `turn` | who syncs for all |
 //! | `opening` | the lock and the first page |
 //! | `recovery` | where does the log end? |
 //! | `transfer` | whole frames, read from one log and written to a copy of it |
@@ -57,6 +58,7 @@ mod status;
 #[cfg(test)]
 mod tests;
 mod transfer;
+pub(crate) mod turn;
 mod windows;
 
 pub(crate) use body::Body;

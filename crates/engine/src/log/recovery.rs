@@ -21,7 +21,6 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::fault::Fault;
 use super::frame::Frame;
@@ -36,6 +35,7 @@ use crate::error::{Error, Result};
 use crate::options::Syncing;
 use crate::planted;
 use crate::storage::{File, OpenMode};
+use crate::sync::atomic::Ordering;
 use crate::types::{Durability, Height};
 
 /// Bytes that are copied or searched at a time.

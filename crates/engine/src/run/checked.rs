@@ -1,6 +1,6 @@
 //! One bit for each thing that is checked at first touch.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// Remembers which checks have passed.
 pub(super) struct Checked(Box<[AtomicU64]>);

@@ -5,10 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use crate::run::Run;
 use crate::storage::{File, Mapping, OpenMode, Storage};
+use crate::sync::Mutex;
 
 type Bytes = Arc<Mutex<Vec<u8>>>;
 

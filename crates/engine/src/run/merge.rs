@@ -18,13 +18,13 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering as Atomic};
 
 use super::number::shared_prefix;
 use super::section::prefix_of;
 use super::{Cursor, Entry, Run, RunSummary, RunWriter, Section, SectionId, SectionKind, key_hash};
 use crate::error::{Error, Result};
 use crate::planted;
+use crate::sync::atomic::{AtomicBool, Ordering as Atomic};
 use crate::types::{Birth, GroupingId, Height, IndexId, VersionKind};
 
 /// How often a merge looks whether it should stop, in entries.

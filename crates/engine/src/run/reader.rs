@@ -3,7 +3,6 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::checked::Checked;
 use super::directory::{RECORD, SectionRecord};
@@ -12,6 +11,7 @@ use super::marks::{MARK, Marks};
 use super::{Cursor, RunCounts, RunMeta, RunSummary, Section, SectionId};
 use crate::error::{Error, Result};
 use crate::storage::{File, Mapping};
+use crate::sync::atomic::{AtomicBool, Ordering};
 
 /// An open run. Any number of threads may read it.
 pub struct Run {
