@@ -53,6 +53,7 @@
 pub mod blocking;
 mod builder;
 mod bulk;
+mod call;
 mod client;
 mod connection;
 mod error;

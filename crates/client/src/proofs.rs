@@ -13,7 +13,7 @@
 
 use immuxdb_proof::{ExtensionProof, Proof, Root, UnitProof};
 
-use super::client::Call;
+use crate::call::Call;
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::target::Target;
