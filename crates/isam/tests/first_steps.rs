@@ -40,6 +40,11 @@ fn what_was_written_is_read_by_every_key() {
         seen.push(area[..4].to_vec());
     }
     assert_eq!(seen, [b"0001", b"0003"]);
+    // An area that is shorter than the record gets its beginning.
+    let mut short = *b"0002       ";
+    let read = file.read_key(0, &mut short).unwrap();
+    assert_eq!((read.status, read.len), (Status::RecordLongerThanArea, 12));
+    assert_eq!(&short, b"0002Aarau .");
     file.close().unwrap();
     let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["CUSTFILE"], "a small file is one file");
