@@ -22,7 +22,7 @@ help: ## list what there is
 
 run: packages ## build, and take a tour: load a bank's tables, scan, look into the past
 	$(HEADING) 'Building with optimization (the first time this takes some minutes)'
-	$(CARGO) build --release --workspace --bin immuxdb --example tour
+	$(CARGO) build --release --workspace --exclude immuxdb_interleavings --bin immuxdb --example tour
 	@if [ -e '$(STORE)' ]; then printf '\n(%s is there from an earlier run: the rows become new versions. "make clean" removes it.)\n' '$(STORE)'; fi
 	@'$(BUILT)/examples/tour' $(DATA_FLAG) --store '$(STORE)'
 
@@ -55,7 +55,7 @@ unit:
 	$(CARGO) test --workspace --features immuxdb_simulator/planted --test planted
 
 build: packages ## build the command line and the file handler: target/release/immuxdb, libimmuxfh.so
-	$(CARGO) build --release --workspace --bin immuxdb --lib
+	$(CARGO) build --release --workspace --exclude immuxdb_interleavings --bin immuxdb --lib
 
 install: build ## install them, with what compilers need to know: make install PREFIX=/usr/local
 	@./scripts/install '$(BUILT)' '$(PREFIX)' '$(DESTDIR)'
