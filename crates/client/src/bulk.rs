@@ -6,6 +6,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use data_encoding::{BASE64, HEXLOWER};
 use futures_core::Stream;
+use memchr::memchr2;
 use serde_json::value::RawValue;
 
 use crate::error::Result;
@@ -70,15 +71,14 @@ impl<K: AsRef<[u8]>, V: AsRef<[u8]>> BulkItem<K, V> {
             Some(Content { kind: Kind::Raw, bytes }) => line.content_base64 = Some(BASE64.encode(bytes).into()),
             Some(Content { bytes, .. }) => {
                 // Also finds out that it is JSON: anything else would break the line.
-                line.content = Some(serde_json::from_slice::<&RawValue>(bytes)?);
-                let begin = body.len();
-                serde_json::to_writer(&mut *body, &line)?;
-                // Line breaks stand between tokens only.
-                for byte in body[begin..].iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
-                    *byte = b' ';
+                let json = serde_json::from_slice::<&RawValue>(bytes)?;
+                // As a content it would lose what breaks the line, or stands around the value.
+                if json.get().len() == bytes.len() && memchr2(b'\n', b'\r', bytes).is_none() {
+                    line.content = Some(json);
+                } else {
+                    line.content_base64 = Some(BASE64.encode(bytes).into());
+                    line.kind = Some("json".into());
                 }
-                body.push(b'\n');
-                return Ok(());
             }
             None => (),
         }
@@ -145,7 +145,11 @@ mod tests {
 
     #[test]
     fn operations_are_lines() {
-        assert_eq!(line(BulkItem::json(b"a", "{\n \"b\": 1.50 }")), "{\"key\":\"a\",\"content\":{  \"b\": 1.50 }}\n");
+        assert_eq!(line(BulkItem::json(b"a", "{ \"b\": 1.50 }")), "{\"key\":\"a\",\"content\":{ \"b\": 1.50 }}\n");
+        for (text, base64) in [("{\n}", "ewp9"), (" 1", "IDE=")] {
+            let expected = format!("{{\"key\":\"a\",\"content_base64\":\"{base64}\",\"kind\":\"json\"}}\n");
+            assert_eq!(line(BulkItem::json(b"a", text)), expected);
+        }
         assert_eq!(line(BulkItem::json(b"a", "null")), "{\"key\":\"a\",\"content\":null}\n");
         assert_eq!(
             line(BulkItem::raw(&[0xff, 0], b"ab\0").when(Condition::At(7))),

@@ -275,8 +275,6 @@ impl Client {
     /// A line that fails ends it: those before are written, none after it is. With [`BulkOptions::go_on`] all others are written, and the answer
     /// says which failed.
     ///
-    /// JSON comes out as it went in, but for line breaks, which become spaces.
-    ///
     /// # Errors
     /// [`Error::Server`] with the code of the first line that failed, its number in the field `line`, and how far it came in
     /// [`ServerError::bulk`]. Others where it is about more than a line, such as `no_space` and `stopping`.

@@ -134,9 +134,12 @@ pub struct BulkLine<'a> {
     /// JSON content.
     #[serde(default, borrow, deserialize_with = "also_null", skip_serializing_if = "Option::is_none")]
     pub content: Option<&'a RawValue>,
-    /// Raw content.
+    /// Raw content; JSON, if `kind` says so.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     pub content_base64: Option<Cow<'a, str>>,
+    /// What the content is, `json` or `raw`, where its form does not tell.
+    #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Cow<'a, str>>,
 }
 
 /// What became of a `.bulk` request.

@@ -76,6 +76,17 @@ fn a_load_that_cannot_be_says_why() {
     assert!(twice.err.starts_with("error: record 2 of the input: another record has this value"), "{}", twice.err);
     assert!(twice.err.contains("P got the 1 record before it"), "{}", twice.err);
     assert_eq!(place.objects(&["file", "info", "P"])[0]["records"], 4);
+    // What is to come instead of the records must be whole.
+    let instead = place.run_with(&["file", "load", "P", "--replace", "-f", "lines"], "F6Fay\nG7Gus\nF6Fay\n");
+    assert_eq!(instead.code, 1);
+    assert!(instead.err.starts_with("error: record 3 of the input: another record has this value"), "{}", instead.err);
+    assert!(instead.err.contains("P is as it was"), "{}", instead.err);
+    assert_eq!(place.objects(&["file", "info", "P"])[0]["records"], 4);
+    let beside: Vec<_> = std::fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!beside.iter().any(|name| name.to_string_lossy().contains(".new-")), "{beside:?}");
+    let instead = place.run_with(&["file", "load", "P", "--replace", "-f", "lines"], "F6Fay\nG7Gus\n");
+    assert_eq!(instead.out, "loaded 2 records into P\n", "{}", instead.err);
+    assert_eq!(place.objects(&["file", "info", "P"])[0]["records"], 2);
     place.file("text", PEOPLE);
     fails(&["file", "load", "text", "--replace"], 1, "text is a text file");
     assert_eq!(std::fs::read_to_string(place.path().join("text")).unwrap(), PEOPLE);

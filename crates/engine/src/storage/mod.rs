@@ -23,7 +23,7 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(crate) use unmapped::Unmapped;
+pub use unmapped::Unmapped;
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

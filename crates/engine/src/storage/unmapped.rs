@@ -1,17 +1,19 @@
-//! Files that are read and never mapped.
+//! Logs that are read and never mapped.
 
 use std::io;
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::{File, Mapping, OpenMode, Storage};
 
-/// A disk whose files are not mapped: a part of a log that the device does not give is then an error and not a signal.
-pub(crate) struct Unmapped(pub(crate) Arc<dyn Storage>);
+/// A disk whose files are not mapped while they grow. Those are the logs, whose end somebody else may cut off, or the device
+/// not give: that is then an error, where a map would end the process.
+pub struct Unmapped<S = Arc<dyn Storage>>(pub S);
 
 struct UnmappedFile(Arc<dyn File>);
 
-impl Storage for Unmapped {
+impl<S: Deref<Target: Storage> + Send + Sync> Storage for Unmapped<S> {
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn File>> {
         Ok(Arc::new(UnmappedFile(self.0.open(path, mode)?)))
     }
@@ -66,12 +68,16 @@ impl File for UnmappedFile {
         self.0.try_lock(byte)
     }
 
+    fn try_lock_shared(&self, byte: u64) -> io::Result<bool> {
+        self.0.try_lock_shared(byte)
+    }
+
     fn is_locked(&self, byte: u64) -> io::Result<bool> {
         self.0.is_locked(byte)
     }
 
-    fn map(&self, _offset: u64, _len: usize, _growing: bool) -> io::Result<Option<Mapping>> {
-        Ok(None)
+    fn map(&self, offset: u64, len: usize, growing: bool) -> io::Result<Option<Mapping>> {
+        if growing { Ok(None) } else { self.0.map(offset, len, growing) }
     }
 
     fn identity(&self) -> io::Result<(u64, u64)> {

@@ -1,4 +1,6 @@
 //! Programs that are killed: what they had acknowledged is there, whole, and by every key.
+//!
+//! `IMMUXDB_HAZARD_ROUNDS` sets how often those are that write.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -35,22 +37,35 @@ fn numbers_in_file(compiler: Compiler, folder: &Path) -> BTreeSet<u32> {
     out.lines().map(|line| line.parse().unwrap_or_else(|_| panic!("the reader says {line:?}"))).collect()
 }
 
+/// After how many records the writers are killed.
+const KILLED_AFTER: [usize; 5] = [1, 700, 4_000, 60, 2_500];
+
+/// As many lives as one file has numbers for, which are six digits long.
+const MOST_LIVES: usize = 45;
+
 #[test]
 fn in_the_middle_of_ten_thousand_writes_lose_nothing() {
+    let rounds = std::env::var("IMMUXDB_HAZARD_ROUNDS").map_or(KILLED_AFTER.len(), |rounds| rounds.parse().unwrap());
     for compiler in Compiler::all() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut acknowledged = BTreeSet::new();
-        for (round, after) in [1, 700, 4_000, 2_500].into_iter().enumerate() {
-            let first = u32::try_from(round).unwrap() * 2 * RECORDS + 1;
-            let written = write_and_kill(*compiler, folder.path(), first, after);
-            assert!(written.len() >= after && written.len() < RECORDS as usize, "it was killed too late");
-            acknowledged.extend(written);
-            let found = numbers_in_file(*compiler, folder.path());
-            let lost: Vec<_> = acknowledged.difference(&found).collect();
-            assert!(lost.is_empty(), "{}: acknowledged and lost: {lost:?}", compiler.name());
-            let more: Vec<_> = found.difference(&acknowledged).collect();
-            assert!(more.len() <= round + 1, "one write a life may have happened without having been told: {more:?}");
+        for begun in (0..rounds).step_by(MOST_LIVES) {
+            lives_of_one_file(*compiler, MOST_LIVES.min(rounds - begun));
         }
+    }
+}
+
+fn lives_of_one_file(compiler: Compiler, lives: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut acknowledged = BTreeSet::new();
+    for (round, after) in KILLED_AFTER.into_iter().cycle().take(lives).enumerate() {
+        let first = u32::try_from(round).unwrap() * 2 * RECORDS + 1;
+        let written = write_and_kill(compiler, folder.path(), first, after);
+        assert!(written.len() >= after && written.len() < RECORDS as usize, "it was killed too late");
+        acknowledged.extend(written);
+        let found = numbers_in_file(compiler, folder.path());
+        let lost: Vec<_> = acknowledged.difference(&found).collect();
+        assert!(lost.is_empty(), "{}: acknowledged and lost: {lost:?}", compiler.name());
+        let more: Vec<_> = found.difference(&acknowledged).collect();
+        assert!(more.len() <= round + 1, "one write a life may have happened without having been told: {more:?}");
     }
 }
 

@@ -20,7 +20,7 @@ mod trouble;
 pub(crate) use create::{read_layout, write_layout};
 pub(crate) use hold::{Hold, Holding, is_denied};
 pub(crate) use place::{Identity, Place, There};
-pub(crate) use replace::{remove_index, replace};
+pub(crate) use replace::{index_directory, make_beside, name_beside, remove_index, remove_left_behind, replace};
 pub(crate) use shared::SharedFile;
 pub(crate) use storage::{FILE_OPTIONS, open_chain, options};
 pub(crate) use trouble::{at_open, engine, engine_at_open};

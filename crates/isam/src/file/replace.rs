@@ -43,6 +43,22 @@ pub(crate) fn replace(path: &Path, layout: &Layout, options: &StoreOptions) -> R
 
 fn make(path: &Path, beside: &Path, layout: &Layout, options: &StoreOptions) -> Result<Replaced, Error> {
     let io = |error: io::Error| Error::io(beside, error);
+    let made = make_beside(path, beside, layout, options)?;
+    fs::rename(beside, path).map_err(io)?;
+    if options.durability == Durability::Sync {
+        options.storage.sync_dir(path.parent().unwrap_or(Path::new(""))).map_err(io)?;
+    }
+    Ok(made)
+}
+
+/// Makes an empty file `beside` that has what the one at `path` has: mode, group, owner.
+pub(crate) fn make_beside(
+    path: &Path,
+    beside: &Path,
+    layout: &Layout,
+    options: &StoreOptions,
+) -> Result<Replaced, Error> {
+    let io = |error: io::Error| Error::io(beside, error);
     let hold = Hold::create(beside).map_err(io)?;
     if !hold.take(Holding::Alone).map_err(io)? {
         let taken = io::Error::new(io::ErrorKind::ResourceBusy, "another program holds the new file");
@@ -52,16 +68,11 @@ fn make(path: &Path, beside: &Path, layout: &Layout, options: &StoreOptions) -> 
     let chain = Chain::open_file(beside, options)?;
     write_layout(&chain, layout)?;
     chain.close()?;
-    drop(chain);
-    fs::rename(beside, path).map_err(io)?;
-    if options.durability == Durability::Sync {
-        options.storage.sync_dir(path.parent().unwrap_or(Path::new(""))).map_err(io)?;
-    }
     Ok(Replaced { hold, warning })
 }
 
 /// A name that no other process uses: `.NAME.new-PID-NUMBER`.
-fn name_beside(path: &Path) -> PathBuf {
+pub(crate) fn name_beside(path: &Path) -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let mut name = beginning_beside(path);
     name.push(format!("{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed)));
@@ -76,16 +87,22 @@ fn beginning_beside(path: &Path) -> OsString {
     name
 }
 
-/// Removes new files that never came into their place. Whatever keeps it from it is no reason to make no other.
-fn remove_left_behind(path: &Path) {
+/// Removes new files that never came into their place, and their indexes. Whatever keeps it from it is no reason to make no
+/// other.
+pub(crate) fn remove_left_behind(path: &Path) {
     let beginning = beginning_beside(path);
     let is_left_behind = |name: &OsStr| {
         let numbers = name.as_bytes().strip_prefix(beginning.as_bytes());
+        let numbers = numbers.map(|numbers| numbers.strip_suffix(b".idx").unwrap_or(numbers));
         numbers.is_some_and(|numbers| numbers.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-'))
     };
     let Ok(entries) = fs::read_dir(path.parent().unwrap_or(Path::new("/"))) else { return };
     for entry in entries.flatten().filter(|entry| is_left_behind(&entry.file_name())) {
-        let _ = fs::remove_file(entry.path());
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            let _ = remove_index(&entry.path().with_extension(""));
+        } else {
+            let _ = fs::remove_file(entry.path());
+        }
     }
 }
 

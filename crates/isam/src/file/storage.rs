@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 
 use libimmuxdb::environment::System;
 use libimmuxdb::storage::disk::Disk;
-use libimmuxdb::storage::{File, Mapping, OpenMode as FileMode, Storage};
+use libimmuxdb::storage::{File, OpenMode as FileMode, Storage, Unmapped};
 use libimmuxdb::{Chain, Durability, StoreOptions, Syncing};
 
 use super::trouble::engine_at_open;
@@ -51,7 +51,7 @@ pub(crate) fn options(settings: &Settings) -> StoreOptions {
         expect_duplicate_reports: settings.duplicate_status != DuplicateStatus::None,
         replay_limit: REPLAY_LIMIT,
         syncing: Syncing::OnDemand,
-        storage: Arc::new(ShopDisk),
+        storage: Arc::new(Unmapped(&ShopDisk)),
         environment: Arc::<System>::clone(&ENVIRONMENT),
         ..StoreOptions::default()
     }
@@ -86,7 +86,7 @@ impl Storage for ShopDisk {
         {
             resemble(path, &model, |mode| mode)?;
         }
-        Ok(Arc::new(ShopFile(file)))
+        Ok(file)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -116,52 +116,5 @@ impl Storage for ShopDisk {
 
     fn exists(&self, path: &Path) -> io::Result<bool> {
         Disk.exists(path)
-    }
-}
-
-struct ShopFile(Arc<dyn File>);
-
-impl File for ShopFile {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.0.read_at(buffer, offset)
-    }
-
-    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.0.write_at(bytes, offset)
-    }
-
-    fn len(&self) -> io::Result<u64> {
-        self.0.len()
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.0.set_len(len)
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        self.0.sync_data()
-    }
-
-    fn try_lock(&self, byte: u64) -> io::Result<bool> {
-        self.0.try_lock(byte)
-    }
-
-    fn try_lock_shared(&self, byte: u64) -> io::Result<bool> {
-        self.0.try_lock_shared(byte)
-    }
-
-    fn is_locked(&self, byte: u64) -> io::Result<bool> {
-        self.0.is_locked(byte)
-    }
-
-    fn map(&self, offset: u64, len: usize, growing: bool) -> io::Result<Option<Mapping>> {
-        if growing {
-            return Ok(None);
-        }
-        self.0.map(offset, len, growing)
-    }
-
-    fn identity(&self) -> io::Result<(u64, u64)> {
-        self.0.identity()
     }
 }

@@ -24,7 +24,8 @@ pub(crate) async fn get(mut call: Call) -> Result<Response, Problem> {
     let lines = lane::long(move || {
         let height = chain.height();
         let mut versions = chain.grouping(&grouping)?.inspect(&key)?;
-        let first = versions.next().transpose()?;
+        // One that is committed meanwhile is beyond the height of the answer.
+        let first = versions.find(|version| !matches!(version, Ok(version) if version.height > height)).transpose()?;
         let first = first.ok_or_else(|| {
             unit::missing(&grouping, &key, None)
                 .help("GET /GROUPING lists the units there are; nothing was ever written to this one")

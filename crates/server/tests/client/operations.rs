@@ -214,7 +214,7 @@ fn bulk_writes_say_what_failed() {
     let answer = client.bulk("g", mixed, options).unwrap();
     let codes: Vec<_> = answer.errors.iter().map(|error| (error.line, error.failure.code.as_str())).collect();
     assert_eq!(codes, [(4, "unit_exists"), (5, "height_mismatch"), (6, "unit_missing")]);
-    assert_eq!(client.get("g", "00001").unwrap().unwrap().content, b"[1, 2]");
+    assert_eq!(client.get("g", "00001").unwrap().unwrap().content, b"[1,\n2]");
     assert_eq!(client.get("g", "raw").unwrap().unwrap().content, [0, 1]);
     // The client goes on after a bulk that was stopped in the middle of a large body.
     let error = client.bulk("g", items(500_000), BulkOptions::default()).unwrap_err();

@@ -29,12 +29,20 @@ fn each_kind_of_line() {
     assert_eq!(client.get("/g/a").is(200).text(), "{\"n\":1}");
     assert_eq!(client.get("/g/a/.journal").is(200).lines().len(), 4);
     assert_eq!(client.get("/g/.unit?key_hex=00ff").is(200).body, [0, 1, 2]);
+    let multiline = r#"{"key":"m","kind":"json","content_base64":"ewogIm5hbWUiOiAiRXZlIgp9"}"#;
+    client.bulk("/g/.bulk", multiline).is(200);
+    let answer = client.get("/g/m").is(200);
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    assert_eq!(answer.text(), "{\n \"name\": \"Eve\"\n}");
     for (line, code, status) in [
         (r#"{"content":1}"#, "bad_line", 400),
         (r#"{"key":"k"}"#, "bad_line", 400),
         (r#"{"key":"k","key_hex":"00","content":1}"#, "bad_line", 400),
         (r#"{"key":"k","content":1,"content_base64":""}"#, "bad_line", 400),
         (r#"{"key":"k","content_base64":"?"}"#, "bad_line", 400),
+        (r#"{"key":"k","kind":"raw","content":1}"#, "bad_line", 400),
+        (r#"{"key":"k","kind":"text","content":1}"#, "bad_line", 400),
+        (r#"{"key":"k","kind":"json","content_base64":"ew=="}"#, "invalid_json", 400),
         (r#"{"key_hex":"0g","content":1}"#, "bad_line", 400),
         (r#"{"op":"upsert","key":"k","content":1}"#, "bad_line", 400),
         (r#"{"op":"delete","key":"k","content":1}"#, "bad_line", 400),

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use immuxdb_isam::{
-    Access, Connector, Failure as FileFailure, IndexedFile, Layout, Maker, OpenMode, OpenRequest, RunUnit, Settings,
-    Status,
+    Access, Connector, Failure as FileFailure, IndexedFile, Layout, Maker, OpenMode, OpenRequest, Replacement, RunUnit,
+    Settings, Status,
 };
 use serde::Serialize;
 
@@ -39,7 +39,7 @@ pub struct Load {
     /// Add to the records of a file that is there
     #[arg(long, conflicts_with = "replace")]
     add: bool,
-    /// Start a file that is there anew: its records and their history go
+    /// Instead of the records of a file that is there: once all are loaded they go, and their history
     #[arg(long)]
     replace: bool,
 }
@@ -55,29 +55,38 @@ impl Load {
     pub(super) fn run(self, output: &mut Output) -> Result<()> {
         let there = self.there()?;
         let layout = self.layout(there.as_ref())?;
-        let (mode, access) = match self.add && there.is_some() {
-            true => (OpenMode::InputOutput, Access::Random),
-            false => (OpenMode::Output, Access::Random),
-        };
         let format = match self.format {
             Some(format) => format,
             None if layout.variable => Format::Ndjson,
             None => Format::Fixed,
         };
-        // Opened before the file is started anew: a name that is wrong must not cost its records.
         let input = input(&self.input)?;
         let settings = Settings::from_environment()?;
+        // With history kept nothing is lost by starting anew; otherwise the old records stay until the new ones are there.
+        let replacement = (there.is_some() && self.replace && !settings.keep_history)
+            .then(|| Replacement::of(&self.file, &layout, &settings))
+            .transpose()?;
+        let (path, mode) = match &replacement {
+            Some(replacement) => (replacement.path(), OpenMode::InputOutput),
+            None if self.add && there.is_some() => (self.file.as_path(), OpenMode::InputOutput),
+            None => (self.file.as_path(), OpenMode::Output),
+        };
         let request =
-            OpenRequest { path: &self.file, mode, access, optional: false, layout: &layout, settings: &settings };
+            OpenRequest { path, mode, access: Access::Random, optional: false, layout: &layout, settings: &settings };
         let (mut connector, _) = RunUnit::global().open(&request)?;
-        if let Some(warning) = connector.warning() {
+        if let Some(warning) = connector.warning().or(replacement.as_ref().and_then(Replacement::warning)) {
             note(warning);
         }
         let mut records = Records::new(input, format, &layout);
-        let written = write_all(&mut records, &mut connector);
+        let (done, problem) = write_all(&mut records, &mut connector);
         connector.close()?;
+        let is_instead = replacement.is_some();
+        if let Some(replacement) = replacement
+            && problem.is_none()
+        {
+            replacement.put_in_place()?;
+        }
         let name = self.file.display().to_string();
-        let (done, problem) = written;
         match problem {
             None => output.say(
                 &Loaded { file: &name, records: done.records, duplicates: done.duplicates },
@@ -86,11 +95,12 @@ impl Load {
             Some(problem) => {
                 let before = counted(done.records, "record");
                 let what = format!("record {} of the input: {}", records.count(), problem.what);
-                Err(Failure::new(what).help(match self.add {
-                    true => format!("{name} got the {before} before it; correct the input, and add the others"),
-                    false => {
-                        format!("{name} has the {before} before it; correct the input, and load it with --replace")
-                    }
+                Err(Failure::new(what).help(if is_instead {
+                    format!("{name} is as it was; correct the input, and load it again")
+                } else if self.add {
+                    format!("{name} got the {before} before it; correct the input, and add the others")
+                } else {
+                    format!("{name} has the {before} before it; correct the input, and load it with --replace")
                 }))
             }
         }

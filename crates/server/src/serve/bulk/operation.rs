@@ -4,9 +4,12 @@
 //! {"key":"ada","content":{"name":"Ada"}}
 //! {"op":"insert","key_hex":"00ff","content_base64":"AAEC"}
 //! {"op":"delete","key":"bob","if_match":42}
+//! {"key":"eve","kind":"json","content_base64":"ewogIm5hbWUiOiAiRXZlIgp9"}
 //! ```
 //!
-//! Lines of a scan are such lines too: what they say beside key and content is not looked at, and the end line is passed over.
+//! Content in base64 is a raw record, unless `kind` says that it is JSON: so JSON with line breaks stays as it is, byte for byte.
+//!
+//! Lines of a scan are such lines too: their heights and values are not looked at, and the end line is passed over.
 
 use std::borrow::Cow;
 
@@ -38,14 +41,14 @@ pub(super) enum Change<'t> {
 
 /// The content of a version.
 pub(super) enum Bytes<'t> {
-    Json(&'t str),
+    Json(Cow<'t, [u8]>),
     Raw(Vec<u8>),
 }
 
 impl Bytes<'_> {
     pub(super) fn content(&self) -> Content<'_> {
         match self {
-            Bytes::Json(text) => Content::json(*text),
+            Bytes::Json(text) => Content::json(text),
             Bytes::Raw(bytes) => Content::raw(bytes),
         }
     }
@@ -62,11 +65,10 @@ struct Line<'t> {
     content: Option<&'t RawValue>,
     content_base64: Option<Cow<'t, str>>,
     if_match: Option<u64>,
+    kind: Option<Kind>,
     // What lines of a scan have.
     #[serde(rename = "height")]
     _height: Option<IgnoredAny>,
-    #[serde(rename = "kind")]
-    _kind: Option<IgnoredAny>,
     #[serde(rename = "value")]
     _value: Option<IgnoredAny>,
     end: Option<IgnoredAny>,
@@ -79,6 +81,13 @@ enum Op {
     Put,
     Insert,
     Delete,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Json,
+    Raw,
 }
 
 /// Also `null` is a content.
@@ -112,9 +121,13 @@ impl<'t> Operation<'t> {
             (Some(_), Some(_)) => return Err(bad("there are both key and key_hex")),
         };
         let content = match (parsed.content, parsed.content_base64) {
-            (Some(content), None) => Some(Bytes::Json(content.get())),
+            (Some(_), None) if parsed.kind == Some(Kind::Raw) => {
+                return Err(bad("a raw record stands in content_base64"));
+            }
+            (Some(content), None) => Some(Bytes::Json(content.get().as_bytes().into())),
             (None, Some(text)) => {
-                Some(Bytes::Raw(BASE64.decode(text.as_bytes()).map_err(|_| bad("content_base64 is not base64"))?))
+                let bytes = BASE64.decode(text.as_bytes()).map_err(|_| bad("content_base64 is not base64"))?;
+                Some(if parsed.kind == Some(Kind::Json) { Bytes::Json(bytes.into()) } else { Bytes::Raw(bytes) })
             }
             (None, None) => None,
             (Some(_), Some(_)) => return Err(bad("there are both content and content_base64")),
@@ -134,7 +147,7 @@ impl<'t> Operation<'t> {
 }
 
 const HELP: &str = "a line is like {\"key\":\"1\",\"content\":{}}, with key_hex for other bytes, content_base64 for a raw \
-                    record, \"op\":\"put\", \"insert\" or \"delete\", and \"if_match\":HEIGHT";
+                    record (or, with \"kind\":\"json\", for JSON), \"op\":\"put\", \"insert\" or \"delete\", and \"if_match\":HEIGHT";
 
 fn bad(what: &str) -> Problem {
     Problem::new(Code::BadLine, what).help(HELP)
